@@ -1,0 +1,134 @@
+#include "source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "text.h"
+
+struct source *source_from_bytes(struct arena *arena, const char *name, const char *bytes, size_t length)
+{
+    struct source *source = arena_alloc(arena, sizeof(*source));
+    source->name = arena_copy(arena, name, strlen(name));
+    source->bytes = arena_copy(arena, bytes, length);
+    source->length = length;
+    return source;
+}
+
+static enum source_status read_stream(int file, struct text *bytes, const char **reason)
+{
+    char buffer[65536];
+    for (;;) {
+        ssize_t got = read(file, buffer, sizeof(buffer));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            *reason = strerror(errno);
+            return SOURCE_UNREADABLE;
+        }
+        if (got == 0)
+            return SOURCE_OK;
+        text_append(bytes, buffer, (size_t)got);
+        if (bytes->length > SOURCE_BYTES_MAX) {
+            *reason = "larger than 64 MiB";
+            return SOURCE_TOO_LARGE;
+        }
+    }
+}
+
+static enum source_status open_regular(int *file, const char *path, const char **reason)
+{
+    /* O_NONBLOCK: a FIFO without a writer must not hang; it is refused below. */
+    *file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (*file < 0) {
+        *reason = strerror(errno);
+        return SOURCE_UNREADABLE;
+    }
+    struct stat status;
+    if (fstat(*file, &status) != 0 || !S_ISREG(status.st_mode)) {
+        (void)close(*file);
+        *reason = "not a regular file";
+        return SOURCE_NOT_REGULAR;
+    }
+    return SOURCE_OK;
+}
+
+enum source_status source_read(struct source **out, struct arena *arena, const char *path, const char **reason)
+{
+    bool standard_input = strcmp(path, "-") == 0;
+    int file = STDIN_FILENO;
+    enum source_status status = SOURCE_OK;
+    if (!standard_input)
+        status = open_regular(&file, path, reason);
+    if (status != SOURCE_OK)
+        return status;
+    struct text bytes = {0};
+    status = read_stream(file, &bytes, reason);
+    if (!standard_input)
+        (void)close(file);
+    if (status == SOURCE_OK)
+        *out = source_from_bytes(arena, standard_input ? "<stdin>" : path, text_string(&bytes), bytes.length);
+    text_free(&bytes);
+    return status;
+}
+
+struct source_position source_locate(const struct source *source, size_t offset)
+{
+    if (offset > source->length)
+        offset = source->length;
+    struct source_position at = {.line = 1};
+    for (size_t i = 0; i < offset; i++) {
+        if (source->bytes[i] == '\n') {
+            at.line++;
+            at.line_start = i + 1;
+        }
+    }
+    at.column = offset - at.line_start + 1;
+    const char *end = memchr(source->bytes + at.line_start, '\n', source->length - at.line_start);
+    at.line_end = end == NULL ? source->length : (size_t)(end - source->bytes);
+    if (at.line_end > at.line_start && source->bytes[at.line_end - 1] == '\r')
+        at.line_end--;
+    return at;
+}
+
+/* How many raw bytes stand for the decoded character at `raw`, and how many decoded bytes it gives. */
+static size_t raw_step(const char *raw, const char *raw_end, const char *decoded, size_t *decoded_bytes)
+{
+    *decoded_bytes = 1;
+    if (raw[0] == '\r' && raw + 1 < raw_end && raw[1] == '\n')
+        return 2;
+    if (raw[0] != '&')
+        return 1;
+    const char *semicolon = memchr(raw, ';', (size_t)(raw_end - raw));
+    if (semicolon == NULL)
+        return 1;
+    while ((decoded[*decoded_bytes] & 0xc0) == 0x80)
+        (*decoded_bytes)++;
+    return (size_t)(semicolon - raw) + 1;
+}
+
+/* The raw offset within the quoted text at which decoded byte `offset` begins. */
+static size_t raw_offset(const struct quoted *quoted, size_t offset)
+{
+    const char *raw = quoted->where.source->bytes + quoted->where.offset;
+    const char *raw_end = raw + quoted->where.length;
+    const char *at = raw, *decoded = quoted->text;
+    while (at < raw_end && (size_t)(decoded - quoted->text) < offset && *decoded != '\0') {
+        size_t decoded_bytes;
+        at += raw_step(at, raw_end, decoded, &decoded_bytes);
+        decoded += decoded_bytes;
+    }
+    return (size_t)(at - raw);
+}
+
+struct span quoted_span(const struct quoted *quoted, size_t offset, size_t length)
+{
+    if (quoted->where.source == NULL)
+        return quoted->where;
+    size_t from = raw_offset(quoted, offset);
+    size_t to = raw_offset(quoted, offset + length);
+    return (struct span){quoted->where.source, quoted->where.offset + from, to > from ? to - from : 1};
+}
