@@ -1,0 +1,384 @@
+#include "candidates.h"
+
+#include <string.h>
+
+#include "wide.h"
+
+struct context {
+    const struct spec *spec;
+    const struct device *device;
+    struct arena *arena;
+};
+
+static bool kernel_uses(const struct kernel *kernel, const struct array *array)
+{
+    for (unsigned i = 0; i < kernel->access_count; i++)
+        if (kernel->accesses[i]->array == array)
+            return true;
+    return false;
+}
+
+/* The instructions of every access of the kernel to the mapping's array. */
+static bool usage_instructions(struct usage *usage, const struct context *context, const struct mapping *mapping,
+                               const struct plan *plan, const char **reason)
+{
+    const struct kernel *kernel = usage->kernel;
+    usage->instructions = arena_array(context->arena, kernel->access_count, sizeof(*usage->instructions));
+    for (unsigned i = 0; i < kernel->access_count; i++) {
+        const struct access *access = kernel->accesses[i];
+        if (access->array != mapping->array)
+            continue;
+        if (!plan_instructions(&usage->instructions[i], context->arena, mapping, access, plan, reason))
+            return false;
+    }
+    return true;
+}
+
+static bool wide_layout(const struct mapping *mapping, const struct plan *plan, const char **reason)
+{
+    if (mapping->layout.kind == LAYOUT_SOA)
+        return true;
+    if (mapping->layout.kind == LAYOUT_AOSOA && mapping->tile_records % plan->records == 0)
+        return true;
+    *reason = "four neighbouring records lie side by side only in 'soa' and 'aosoa' of a multiple of 4";
+    return false;
+}
+
+/* The mapping of the shared copy: the same records, apart by the copy's strides. */
+static struct mapping *staged_mapping(const struct context *context, const struct mapping *mapping,
+                                      const struct stage *stage)
+{
+    struct mapping *copy = arena_alloc(context->arena, sizeof(*copy));
+    *copy = *mapping;
+    copy->leaves = arena_array(context->arena, mapping->array->record->leaf_count, sizeof(*copy->leaves));
+    for (size_t i = 0; i < mapping->array->record->leaf_count; i++)
+        copy->leaves[i] = (struct placement){mapping->leaves[i].offset, stage->record_bytes};
+    copy->record_stride = stage->record_bytes;
+    copy->row_bytes = stage->dim_count > 1 ? stage->row_bytes : 0;
+    copy->base = 0;
+    return copy;
+}
+
+/* Uses the plan in one kernel. False and the reason where it cannot serve there. */
+static bool use_plan(struct usage *usage, const struct context *context, const struct mapping *mapping,
+                     const struct candidate *candidate, const char **reason)
+{
+    usage->effective = *candidate;
+    switch (candidate->plan.kind) {
+    case PLAN_DIRECT:
+    case PLAN_VECTOR:
+        return usage_instructions(usage, context, mapping, &candidate->plan, reason);
+    case PLAN_WIDE:
+        if (mapping->array->space == SPACE_SHARED) {
+            *reason = "the array is in shared memory";
+            return false;
+        }
+        return wide_layout(mapping, &candidate->plan, reason) &&
+               wide_serves(usage->kernel, context->arena, reason) &&
+               usage_instructions(usage, context, mapping, &candidate->plan, reason);
+    case PLAN_STAGED: {
+        struct stage *stage;
+        if (!stage_plan(&stage, context->arena, usage->kernel, mapping, &candidate->plan, context->device, reason))
+            return false;
+        usage->stage = stage;
+        return usage_instructions(usage, context, staged_mapping(context, mapping, stage), &candidate->plan, reason);
+    }
+    }
+    return false;
+}
+
+static bool use_direct(struct usage *usage, const struct context *context, const struct mapping *mapping,
+                       const char **reason)
+{
+    usage->effective = (struct candidate){.layout = mapping->layout, .plan = {.kind = PLAN_DIRECT}};
+    notation_complete(context->arena, &usage->effective);
+    usage->stage = NULL;
+    return usage_instructions(usage, context, mapping, &usage->effective.plan, reason);
+}
+
+static struct option *apply(const struct context *context, const struct array *array,
+                            const struct candidate *candidate, const char **reason)
+{
+    struct option *option = arena_alloc(context->arena, sizeof(*option));
+    struct mapping *mapping;
+    option->array = array;
+    option->candidate = *candidate;
+    notation_complete(context->arena, &option->candidate);
+    if (!layout_map(&mapping, context->arena, array, &candidate->layout, reason))
+        return NULL;
+    option->mapping = mapping;
+    option->usages = arena_array(context->arena, context->spec->kernel_count, sizeof(*option->usages));
+    size_t k = 0, served = 0, users = 0;
+    const char *refusal = NULL;
+    for (const struct kernel *kernel = context->spec->kernels; kernel != NULL; kernel = kernel->next, k++) {
+        struct usage *usage = &option->usages[k];
+        *usage = (struct usage){.kernel = kernel, .used = kernel_uses(kernel, array)};
+        if (!usage->used)
+            continue;
+        users++;
+        if (use_plan(usage, context, mapping, &option->candidate, reason)) {
+            served++;
+            continue;
+        }
+        refusal = refusal == NULL ? arena_printf(context->arena, "in kernel '%s' %s", kernel->name.text, *reason) : refusal;
+        if (candidate->plan.kind == PLAN_DIRECT || !use_direct(usage, context, mapping, reason))
+            return NULL;
+    }
+    if (served > 0 || users == 0)
+        return option;
+    *reason = refusal;
+    return NULL;
+}
+
+struct option *candidate_apply(const struct spec *spec, const struct array *array, const struct candidate *candidate,
+                               const struct device *device, struct arena *arena, const char **reason)
+{
+    const struct context context = {spec, device, arena};
+    return apply(&context, array, candidate, reason);
+}
+
+bool candidates_agree(bool *wide, const struct spec *spec, size_t kernel_number, struct option *const *chosen,
+                      struct arena *arena, const char **reason)
+{
+    *wide = false;
+    for (size_t n = 0; n < spec->array_count; n++)
+        if (chosen[n] != NULL && chosen[n]->usages[kernel_number].used)
+            *wide |= chosen[n]->usages[kernel_number].effective.plan.kind == PLAN_WIDE;
+    for (size_t n = 0; n < spec->array_count && *wide; n++) {
+        const struct option *option = chosen[n];
+        if (option == NULL || !option->usages[kernel_number].used)
+            continue;
+        const struct usage *usage = &option->usages[kernel_number];
+        bool fits = usage->effective.plan.kind != PLAN_STAGED && option->mapping->tile_records % WIDE_RECORDS == 0;
+        if (fits)
+            continue;
+        *reason = arena_printf(arena, "threads of kernel '%s' would do four records each, which '%s' cannot follow",
+                               usage->kernel->name.text, usage->effective.text);
+        return false;
+    }
+    return true;
+}
+
+/* --- enumeration -------------------------------------------------------------------------------------------------- */
+
+struct option_list {
+    struct option **items;
+    size_t count, capacity;
+};
+
+static bool same_instructions(const struct instruction *a, size_t a_count, const struct instruction *b, size_t b_count)
+{
+    if (a_count != b_count)
+        return false;
+    for (size_t i = 0; i < a_count; i++)
+        if (a[i].offset != b[i].offset || a[i].width != b[i].width || a[i].stride != b[i].stride)
+            return false;
+    return true;
+}
+
+static bool same_usage(const struct usage *a, const struct usage *b)
+{
+    if (!a->used)
+        return true;
+    if (a->effective.plan.kind == PLAN_WIDE || b->effective.plan.kind == PLAN_WIDE ||
+        a->effective.plan.kind == PLAN_STAGED || b->effective.plan.kind == PLAN_STAGED)
+        return strcmp(a->effective.text, b->effective.text) == 0;
+    for (unsigned i = 0; i < a->kernel->access_count; i++) {
+        const struct instructions *x = &a->instructions[i], *y = &b->instructions[i];
+        if (!same_instructions(x->loads, x->load_count, y->loads, y->load_count) ||
+            !same_instructions(x->stores, x->store_count, y->stores, y->store_count))
+            return false;
+    }
+    return true;
+}
+
+static bool same_places(const struct mapping *a, const struct mapping *b)
+{
+    return a->tile_records == b->tile_records && a->tile_bytes == b->tile_bytes && a->row_bytes == b->row_bytes &&
+           memcmp(a->leaves, b->leaves, a->array->record->leaf_count * sizeof(*a->leaves)) == 0;
+}
+
+/* True where an option already listed puts the same bytes in the same places and gets at them in the same way. */
+static bool is_repeat(const struct option_list *list, const struct option *option, size_t kernel_count)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        bool same = same_places(list->items[i]->mapping, option->mapping);
+        for (size_t k = 0; k < kernel_count && same; k++)
+            same = same_usage(&list->items[i]->usages[k], &option->usages[k]);
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+static void offer(struct option_list *list, const struct context *context, const struct array *array,
+                  const struct layout *layout, struct plan plan)
+{
+    const char *reason = NULL;
+    struct candidate candidate = {.layout = *layout, .plan = plan};
+    struct option *option = apply(context, array, &candidate, &reason);
+    if (option == NULL || is_repeat(list, option, context->spec->kernel_count))
+        return;
+    list->items = arena_grow(context->arena, list->items, list->count, &list->capacity, sizeof(struct option *));
+    list->items[list->count++] = option;
+}
+
+static void offer_plans(struct option_list *list, const struct context *context, const struct array *array,
+                        const struct layout *layout)
+{
+    offer(list, context, array, layout, (struct plan){.kind = PLAN_DIRECT});
+    offer(list, context, array, layout, (struct plan){.kind = PLAN_VECTOR});
+    offer(list, context, array, layout, (struct plan){.kind = PLAN_WIDE, .records = WIDE_RECORDS});
+    /* A padded record staged is the plain one staged with holes: only the default layout is offered. */
+    if (layout->align != 0)
+        return;
+    offer(list, context, array, layout, (struct plan){.kind = PLAN_STAGED});
+    offer(list, context, array, layout, (struct plan){.kind = PLAN_STAGED, .pad = 1});
+}
+
+static void offer_layouts(struct option_list *list, const struct context *context, const struct array *array)
+{
+    static const uint64_t aligns[] = {8, 16, 32};
+    static const uint64_t tiles[] = {8, 32, 128};
+    struct layout layout = layout_default(array);
+    offer_plans(list, context, array, &layout);
+    for (size_t i = 0; i < sizeof(aligns) / sizeof(aligns[0]); i++) {
+        layout = (struct layout){.kind = LAYOUT_AOS, .align = aligns[i]};
+        if (aligns[i] > array->record->type->align && array->record->type->size % aligns[i] != 0)
+            offer_plans(list, context, array, &layout);
+    }
+    layout = (struct layout){.kind = LAYOUT_SOA};
+    offer_plans(list, context, array, &layout);
+    if (array->record->leaf_count < 2 || array->space == SPACE_SHARED)
+        return;
+    for (size_t i = 0; i < sizeof(tiles) / sizeof(tiles[0]); i++) {
+        layout = (struct layout){.kind = LAYOUT_AOSOA, .tile = tiles[i]};
+        offer_plans(list, context, array, &layout);
+    }
+}
+
+/* --- what was asked for ------------------------------------------------------------------------------------------- */
+
+/* What pins an array: the last --candidate that names it, else its `layout` attribute. */
+struct pin {
+    struct candidate candidate;
+    bool set, has_plan;
+    struct span where;
+};
+
+static const struct array *find_array(const struct spec *spec, const char *name)
+{
+    for (const struct array *array = spec->arrays; array != NULL; array = array->next)
+        if (strcmp(array->name.text, name) == 0)
+            return array;
+    return NULL;
+}
+
+static bool pin_from_restriction(struct pin *pins, const struct context *context, const char *text, struct diags *diags)
+{
+    const struct source *source = source_from_bytes(context->arena, "<command line>", text, strlen(text));
+    const char *equals = strchr(text, '=');
+    size_t name_length = equals == NULL ? strlen(text) : (size_t)(equals - text);
+    struct span name_span = {source, 0, name_length};
+    if (equals == NULL) {
+        diag_error(diags, "notation", name_span, "'%s' is no ARRAY=LAYOUT/PLAN", text);
+        return false;
+    }
+    const char *name = arena_copy(context->arena, text, name_length);
+    const struct array *array = find_array(context->spec, name);
+    if (array == NULL) {
+        struct text_guess guess = {.wanted = name};
+        diag_error(diags, "unknown-array", name_span, "unknown array '%s'", name);
+        for (const struct array *a = context->spec->arrays; a != NULL; a = a->next)
+            text_guess_offer(&guess, a->name.text);
+        if (guess.best != NULL)
+            diag_note(diags, "did you mean '%s'?", guess.best);
+        return false;
+    }
+    struct pin *pin = &pins[array->number];
+    struct quoted notation = {equals + 1, {source, name_length + 1, strlen(equals + 1)}};
+    pin->set = true;
+    pin->where = notation.where;
+    return notation_parse(&pin->candidate, &pin->has_plan, context->arena, &notation, diags);
+}
+
+static bool pin_from_attribute(struct pin *pin, const struct context *context, const struct array *array,
+                               struct diags *diags)
+{
+    if (array->layout_text.text == NULL || strcmp(array->layout_text.text, "auto") == 0)
+        return true;
+    pin->set = true;
+    pin->where = array->layout_text.where;
+    return notation_parse(&pin->candidate, &pin->has_plan, context->arena, &array->layout_text, diags);
+}
+
+static struct pin *read_pins(const struct context *context, const struct restriction *restrictions, size_t count,
+                             struct diags *diags)
+{
+    struct pin *pins = arena_array(context->arena, context->spec->array_count + 1, sizeof(*pins));
+    bool fine = true;
+    for (const struct array *array = context->spec->arrays; array != NULL; array = array->next)
+        fine &= pin_from_attribute(&pins[array->number], context, array, diags);
+    for (size_t i = 0; i < count; i++)
+        fine &= pin_from_restriction(pins, context, restrictions[i].text, diags);
+    return fine ? pins : NULL;
+}
+
+static struct option *apply_pin(const struct context *context, const struct array *array, const struct pin *pin,
+                                struct diags *diags)
+{
+    const char *reason = NULL;
+    struct candidate candidate = pin->candidate;
+    notation_complete(context->arena, &candidate);
+    struct option *option = apply(context, array, &candidate, &reason);
+    if (option == NULL)
+        diag_error(diags, "inapplicable-candidate", pin->where, "'%s' does not apply to array '%s': %s", candidate.text,
+                   array->name.text, reason == NULL ? "no kernel can use it" : reason);
+    return option;
+}
+
+struct options *candidates_enumerate(const struct spec *spec, const struct device *device, struct arena *arena,
+                                     const struct restriction *restrictions, size_t restriction_count,
+                                     struct diags *diags)
+{
+    const struct context context = {spec, device, arena};
+    struct pin *pins = read_pins(&context, restrictions, restriction_count, diags);
+    if (pins == NULL)
+        return NULL;
+    struct options *all = arena_array(arena, spec->array_count + 1, sizeof(*all));
+    for (const struct array *array = spec->arrays; array != NULL; array = array->next) {
+        struct option_list list = {0};
+        const struct pin *pin = &pins[array->number];
+        if (pin->set && !pin->has_plan)
+            offer_plans(&list, &context, array, &pin->candidate.layout);
+        else if (!pin->set)
+            offer_layouts(&list, &context, array);
+        if (list.count == 0) {
+            struct pin described = {.candidate = {.layout = layout_default(array)}, .where = array->name.where};
+            struct option *option = apply_pin(&context, array, pin->set ? pin : &described, diags);
+            list.items = arena_grow(arena, list.items, 0, &list.capacity, sizeof(struct option *));
+            list.items[0] = option;
+            list.count = option != NULL;
+        }
+        all[array->number] = (struct options){array, list.items, list.count};
+    }
+    return diag_failed(diags) ? NULL : all;
+}
+
+struct option **candidates_choose(const struct spec *spec, const struct device *device, struct arena *arena,
+                                  const struct restriction *restrictions, size_t restriction_count,
+                                  struct diags *diags)
+{
+    const struct context context = {spec, device, arena};
+    struct pin *pins = read_pins(&context, restrictions, restriction_count, diags);
+    if (pins == NULL)
+        return NULL;
+    struct option **chosen = arena_array(arena, spec->array_count + 1, sizeof(struct option *));
+    for (const struct array *array = spec->arrays; array != NULL; array = array->next) {
+        struct pin pin = pins[array->number];
+        if (!pin.set)
+            pin = (struct pin){.candidate = {.layout = layout_default(array)}, .where = array->name.where};
+        chosen[array->number] = apply_pin(&context, array, &pin, diags);
+    }
+    return diag_failed(diags) ? NULL : chosen;
+}

@@ -1,0 +1,571 @@
+#include "coverage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "request.h"
+
+enum {
+    LATTICES_MAX = 8192,       /* a worker; beyond, places are kept as bits */
+    PIECES_MAX = 1 << 17,      /* one-dimensional ones that counting may expand lattices into */
+    WINDOW_BYTES = 1 << 16,    /* that counting looks at at once */
+    PERIOD_BYTES_MAX = 1 << 22
+};
+static const uint64_t BITS_BYTES_MAX = UINT64_C(1) << 30;
+
+/* The bytes [start, start + length) repeated at every step; steps ascend and are longer than `length`. */
+struct lattice {
+    int64_t start;
+    uint64_t length;
+    bool written;
+    unsigned dims;
+    uint64_t step[COVERAGE_DIMS_MAX], count[COVERAGE_DIMS_MAX];
+};
+
+struct list {
+    struct lattice *items;
+    size_t count, capacity;
+};
+
+struct coverage {
+    uint64_t bytes;
+    unsigned granule;
+    unsigned workers;
+    struct list *lists;
+    uint64_t *read_bits;    /* a bit a sector; NULL while lattices are kept */
+    uint64_t *written_bits; /* a bit a granule */
+};
+
+struct coverage *coverage_new(uint64_t bytes, unsigned granule, unsigned workers)
+{
+    struct coverage *coverage = calloc(1, sizeof(*coverage));
+    if (coverage == NULL)
+        return NULL;
+    *coverage = (struct coverage){.bytes = bytes, .granule = granule, .workers = workers};
+    coverage->lists = calloc(workers, sizeof(*coverage->lists));
+    if (coverage->lists != NULL)
+        return coverage;
+    free(coverage);
+    return NULL;
+}
+
+void coverage_free(struct coverage *coverage)
+{
+    if (coverage == NULL)
+        return;
+    for (unsigned i = 0; i < coverage->workers; i++)
+        free(coverage->lists[i].items);
+    free(coverage->lists);
+    free(coverage->read_bits);
+    free(coverage->written_bits);
+    free(coverage);
+}
+
+/* --- bits --------------------------------------------------------------------------------------------------------- */
+
+static uint64_t words_for(uint64_t bits)
+{
+    return bits / 64 + 1;
+}
+
+static uint64_t sectors_of(const struct coverage *coverage)
+{
+    return coverage->bytes / SECTOR_BYTES + 1;
+}
+
+static bool start_bits(struct coverage *coverage)
+{
+    uint64_t read_words = words_for(sectors_of(coverage));
+    uint64_t written_words = words_for(sectors_of(coverage) * (SECTOR_BYTES / coverage->granule));
+    if (read_words + written_words > BITS_BYTES_MAX / sizeof(uint64_t))
+        return false;
+    uint64_t *written = calloc(written_words, sizeof(uint64_t)), *read = calloc(read_words, sizeof(uint64_t));
+    coverage->written_bits = written;
+    __atomic_store_n(&coverage->read_bits, read, __ATOMIC_RELEASE);
+    return read != NULL && written != NULL;
+}
+
+static uint64_t *bits_of(const struct coverage *coverage)
+{
+    return __atomic_load_n(&coverage->read_bits, __ATOMIC_ACQUIRE);
+}
+
+static void set_bits(uint64_t *words, uint64_t first, uint64_t last)
+{
+    for (uint64_t w = first / 64; w <= last / 64; w++) {
+        uint64_t from = w == first / 64 ? first % 64 : 0, to = w == last / 64 ? last % 64 : 63;
+        uint64_t bits = (to == 63 ? UINT64_MAX : (UINT64_C(1) << (to + 1)) - 1) & UINT64_MAX << from;
+        /* Most bits are set already in a gather; looking first keeps the line shared between cores. */
+        if ((__atomic_load_n(&words[w], __ATOMIC_RELAXED) & bits) != bits)
+            (void)__atomic_fetch_or(&words[w], bits, __ATOMIC_RELAXED);
+    }
+}
+
+static void mark(struct coverage *coverage, bool written, uint64_t start, uint64_t length)
+{
+    if (written)
+        set_bits(coverage->written_bits, start / coverage->granule, (start + length - 1) / coverage->granule);
+    else
+        set_bits(coverage->read_bits, start / SECTOR_BYTES, (start + length - 1) / SECTOR_BYTES);
+}
+
+static void mark_lattice(struct coverage *coverage, const struct lattice *lattice, unsigned dims, uint64_t start)
+{
+    if (dims == 0) {
+        mark(coverage, lattice->written, start, lattice->length);
+        return;
+    }
+    for (uint64_t q = 0; q < lattice->count[dims - 1]; q++)
+        mark_lattice(coverage, lattice, dims - 1, start + q * lattice->step[dims - 1]);
+}
+
+static void mark_list(struct coverage *coverage, struct list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        mark_lattice(coverage, &list->items[i], list->items[i].dims, (uint64_t)list->items[i].start);
+    list->count = 0;
+}
+
+/* --- lattices ----------------------------------------------------------------------------------------------------- */
+
+static void drop_dim(struct lattice *lattice, unsigned dim)
+{
+    lattice->dims--;
+    for (unsigned i = dim; i < lattice->dims; i++) {
+        lattice->step[i] = lattice->step[i + 1];
+        lattice->count[i] = lattice->count[i + 1];
+    }
+}
+
+static void add_dim(struct lattice *lattice, int64_t step, uint64_t count)
+{
+    if (count <= 1 || step == 0)
+        return;
+    if (step < 0)
+        lattice->start += step * (int64_t)(count - 1);
+    uint64_t size = step < 0 ? 0 - (uint64_t)step : (uint64_t)step;
+    unsigned at = lattice->dims++;
+    for (; at > 0 && lattice->step[at - 1] > size; at--) {
+        lattice->step[at] = lattice->step[at - 1];
+        lattice->count[at] = lattice->count[at - 1];
+    }
+    lattice->step[at] = size;
+    lattice->count[at] = count;
+}
+
+/* Neighbours that touch or overlap become one: a longer run, or a longer dimension of the same step. */
+static void simplify(struct lattice *lattice)
+{
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        while (lattice->dims > 0 && lattice->step[0] <= lattice->length) {
+            lattice->length += lattice->step[0] * (lattice->count[0] - 1);
+            drop_dim(lattice, 0);
+            changed = true;
+        }
+        for (unsigned i = 0; i + 1 < lattice->dims; i++) {
+            uint64_t ratio = lattice->step[i + 1] / lattice->step[i];
+            if (lattice->step[i + 1] % lattice->step[i] != 0 || ratio > lattice->count[i])
+                continue;
+            lattice->count[i] += ratio * (lattice->count[i + 1] - 1);
+            drop_dim(lattice, i + 1);
+            changed = true;
+        }
+    }
+}
+
+static bool same_shape(const struct lattice *a, const struct lattice *b)
+{
+    return a->length == b->length && a->dims == b->dims &&
+           memcmp(a->step, b->step, a->dims * sizeof(a->step[0])) == 0 &&
+           memcmp(a->count, b->count, a->dims * sizeof(a->count[0])) == 0;
+}
+
+/* Joins runs of equal shapes at equal distances, in place; gives the new number. */
+static unsigned join_runs(struct lattice *items, unsigned count)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < count;) {
+        unsigned n = 1;
+        int64_t distance = i + 1 < count ? items[i + 1].start - items[i].start : 0;
+        while (i + n < count && same_shape(&items[i], &items[i + n]) &&
+               items[i + n].start - items[i + n - 1].start == distance)
+            n++;
+        struct lattice joined = items[i];
+        if (n > 1 && joined.dims < 3)
+            add_dim(&joined, distance, n);
+        else
+            n = 1;
+        items[kept++] = joined;
+        i += n;
+    }
+    return kept;
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort_addresses(int64_t *address, unsigned count)
+{
+    for (unsigned i = 1; i < count; i++) {
+        if (address[i - 1] <= address[i])
+            continue;
+        qsort(address, count, sizeof(*address), compare_addresses);
+        return;
+    }
+}
+
+/* The addresses as runs of touching bytes, then runs of runs. */
+static unsigned compress(struct lattice *out, int64_t *address, unsigned addresses, unsigned width, bool written)
+{
+    sort_addresses(address, addresses);
+    unsigned count = 0;
+    for (unsigned i = 0; i < addresses; i++) {
+        struct lattice *last = count > 0 ? &out[count - 1] : NULL;
+        if (last != NULL && address[i] <= last->start + (int64_t)last->length) {
+            last->length = (uint64_t)(address[i] + (int64_t)width - last->start);
+            continue;
+        }
+        out[count++] = (struct lattice){.start = address[i], .length = width, .written = written};
+    }
+    for (unsigned before = count + 1; count < before && count > 1;) {
+        before = count;
+        count = join_runs(out, count);
+    }
+    return count;
+}
+
+static bool list_has(const struct list *list, const struct lattice *lattice)
+{
+    enum { LOOK_BACK = 16 };
+    for (size_t i = list->count > LOOK_BACK ? list->count - LOOK_BACK : 0; i < list->count; i++)
+        if (list->items[i].start == lattice->start && list->items[i].written == lattice->written &&
+            same_shape(&list->items[i], lattice))
+            return true;
+    return false;
+}
+
+static void list_add(struct list *list, const struct lattice *lattice)
+{
+    if (list_has(list, lattice))
+        return;
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity == 0 ? 64 : list->capacity * 2;
+        struct lattice *items = realloc(list->items, capacity * sizeof(*items));
+        if (items == NULL)
+            abort();
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = *lattice;
+}
+
+static bool turn_to_bits(struct coverage *coverage, struct list *list)
+{
+    bool fits = true;
+#ifdef _OPENMP
+#pragma omp critical(coverage_bits)
+#endif
+    if (bits_of(coverage) == NULL)
+        fits = start_bits(coverage);
+    if (fits)
+        mark_list(coverage, list);
+    return fits;
+}
+
+bool coverage_add(struct coverage *coverage, unsigned worker, bool written, int64_t *address, unsigned addresses,
+                  unsigned width, unsigned dims, const int64_t *step, const uint64_t *count)
+{
+    uint64_t points = 1;
+    for (unsigned k = 0; k < dims; k++)
+        points |= count[k];
+    if (bits_of(coverage) != NULL && points == 1) {
+        for (unsigned i = 0; i < addresses; i++)
+            mark(coverage, written, (uint64_t)address[i], width);
+        return true;
+    }
+    struct lattice items[1024];
+    unsigned lattices = compress(items, address, addresses, width, written);
+    struct list *list = &coverage->lists[worker];
+    for (unsigned i = 0; i < lattices; i++) {
+        for (unsigned k = 0; k < dims; k++)
+            add_dim(&items[i], step[k], count[k]);
+        simplify(&items[i]);
+        list_add(list, &items[i]);
+    }
+    return list->count <= LATTICES_MAX || turn_to_bits(coverage, list);
+}
+
+/* --- counting ----------------------------------------------------------------------------------------------------- */
+
+/* A lattice of at most one dimension: bytes [start + q step, + length), 0 <= q < count. */
+struct piece {
+    uint64_t start, end; /* end: past the last byte */
+    uint64_t step, length, count;
+    bool written;
+};
+
+struct sweep {
+    struct piece *pieces; /* by start */
+    size_t count, next;
+    size_t *active; /* pieces that reach past the cursor */
+    size_t active_count;
+    unsigned char *flags; /* WINDOW_BYTES of them: 1 read, 2 written */
+    struct footprint sum;
+};
+
+static void footprint_add(struct footprint *to, const struct footprint *more, uint64_t times)
+{
+    to->read_sectors += more->read_sectors * times;
+    to->written_sectors += more->written_sectors * times;
+    to->distinct_sectors += more->distinct_sectors * times;
+    to->fill_sectors += more->fill_sectors * times;
+}
+
+static void flag_piece(unsigned char *flags, const struct piece *piece, uint64_t from, uint64_t to)
+{
+    uint64_t first = piece->start + piece->length > from ? 0 : (from - piece->start - piece->length) / piece->step + 1;
+    unsigned char flag = piece->written ? 2 : 1;
+    for (uint64_t q = first; q < piece->count; q++) {
+        uint64_t a = piece->start + q * piece->step, b = a + piece->length;
+        if (a >= to)
+            return;
+        a = a < from ? from : a;
+        b = b > to ? to : b;
+        for (uint64_t i = a; i < b; i++)
+            flags[i - from] |= flag;
+    }
+}
+
+static void count_flags(struct footprint *sum, const unsigned char *flags, uint64_t bytes)
+{
+    for (uint64_t s = 0; s < bytes; s += SECTOR_BYTES) {
+        unsigned char any = 0, all = 3;
+        for (unsigned i = 0; i < SECTOR_BYTES; i++) {
+            any |= flags[s + i];
+            all &= flags[s + i];
+        }
+        sum->read_sectors += any & 1;
+        sum->written_sectors += any >> 1;
+        sum->distinct_sectors += any != 0;
+        sum->fill_sectors += (any & 2) != 0 && (all & 2) == 0;
+    }
+}
+
+/* Looks at every byte of [from, to), both multiples of a sector. */
+static struct footprint count_bytes(const struct sweep *sweep, uint64_t from, uint64_t to)
+{
+    struct footprint sum = {0};
+    for (uint64_t at = from; at < to; at += WINDOW_BYTES) {
+        uint64_t end = to - at > WINDOW_BYTES ? at + WINDOW_BYTES : to;
+        memset(sweep->flags, 0, end - at);
+        for (size_t i = 0; i < sweep->active_count; i++)
+            flag_piece(sweep->flags, &sweep->pieces[sweep->active[i]], at, end);
+        count_flags(&sum, sweep->flags, end - at);
+    }
+    return sum;
+}
+
+static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The period of the active pieces in bytes, a multiple of a sector; 0: they are all dense; UINT64_MAX: too long. */
+static uint64_t active_period(const struct sweep *sweep)
+{
+    uint64_t period = 0;
+    for (size_t i = 0; i < sweep->active_count; i++) {
+        const struct piece *piece = &sweep->pieces[sweep->active[i]];
+        if (piece->count == 1)
+            continue;
+        if (period == 0)
+            period = SECTOR_BYTES;
+        period = period / greatest_common_divisor(period, piece->step) * piece->step;
+        if (period > PERIOD_BYTES_MAX)
+            return UINT64_MAX;
+    }
+    return period;
+}
+
+/* A stretch inside which no piece begins or ends: what repeats is counted once. */
+static void count_stretch(struct sweep *sweep, uint64_t from, uint64_t to)
+{
+    if (from >= to || sweep->active_count == 0)
+        return;
+    uint64_t period = active_period(sweep), bytes = to - from;
+    if (period == 0)
+        period = SECTOR_BYTES;
+    if (period > bytes / 2) {
+        struct footprint all = count_bytes(sweep, from, to);
+        footprint_add(&sweep->sum, &all, 1);
+        return;
+    }
+    struct footprint one = count_bytes(sweep, from, from + period);
+    struct footprint rest = count_bytes(sweep, from + bytes / period * period, to);
+    footprint_add(&sweep->sum, &one, bytes / period);
+    footprint_add(&sweep->sum, &rest, 1);
+}
+
+static void take_pieces(struct sweep *sweep, uint64_t below)
+{
+    while (sweep->next < sweep->count && sweep->pieces[sweep->next].start < below)
+        sweep->active[sweep->active_count++] = sweep->next++;
+}
+
+static void drop_pieces(struct sweep *sweep, uint64_t cursor)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < sweep->active_count; i++)
+        if (sweep->pieces[sweep->active[i]].end > cursor)
+            sweep->active[kept++] = sweep->active[i];
+    sweep->active_count = kept;
+}
+
+static uint64_t next_break(const struct sweep *sweep, uint64_t none)
+{
+    uint64_t nearest = sweep->next < sweep->count ? sweep->pieces[sweep->next].start : none;
+    for (size_t i = 0; i < sweep->active_count; i++) {
+        uint64_t end = sweep->pieces[sweep->active[i]].end;
+        nearest = end < nearest ? end : nearest;
+    }
+    return nearest;
+}
+
+static void sweep_pieces(struct sweep *sweep)
+{
+    uint64_t cursor = 0;
+    while (sweep->next < sweep->count || sweep->active_count > 0) {
+        uint64_t at = next_break(sweep, UINT64_MAX), sector = at / SECTOR_BYTES * SECTOR_BYTES;
+        count_stretch(sweep, cursor, sector);
+        cursor = sector;
+        if (at != sector) {
+            /* A piece begins or ends inside this sector: look at it by itself. */
+            take_pieces(sweep, sector + SECTOR_BYTES);
+            struct footprint one = count_bytes(sweep, sector, sector + SECTOR_BYTES);
+            footprint_add(&sweep->sum, &one, 1);
+            cursor = sector + SECTOR_BYTES;
+        }
+        drop_pieces(sweep, cursor);
+        take_pieces(sweep, cursor + 1);
+    }
+}
+
+static int compare_pieces(const void *a, const void *b)
+{
+    const struct piece *x = a, *y = b;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+/* How many one-dimensional pieces a lattice is: all dimensions but the longest one are written out. */
+static unsigned longest_dim(const struct lattice *lattice)
+{
+    unsigned longest = 0;
+    for (unsigned k = 1; k < lattice->dims; k++)
+        if (lattice->count[k] > lattice->count[longest])
+            longest = k;
+    return longest;
+}
+
+static bool count_pieces(const struct coverage *coverage, size_t *out)
+{
+    *out = 0;
+    for (unsigned w = 0; w < coverage->workers; w++) {
+        for (size_t i = 0; i < coverage->lists[w].count; i++) {
+            const struct lattice *lattice = &coverage->lists[w].items[i];
+            uint64_t pieces = 1;
+            unsigned longest = longest_dim(lattice);
+            for (unsigned k = 0; k < lattice->dims; k++)
+                if (k != longest && __builtin_mul_overflow(pieces, lattice->count[k], &pieces))
+                    return false;
+            if (pieces > PIECES_MAX || (*out += pieces) > PIECES_MAX)
+                return false;
+        }
+    }
+    return true;
+}
+
+static void expand(struct sweep *sweep, const struct lattice *lattice, unsigned dim, unsigned kept, uint64_t start)
+{
+    if (dim == kept)
+        dim++;
+    if (dim < lattice->dims) {
+        for (uint64_t q = 0; q < lattice->count[dim]; q++)
+            expand(sweep, lattice, dim + 1, kept, start + q * lattice->step[dim]);
+        return;
+    }
+    uint64_t step = lattice->dims > 0 ? lattice->step[kept] : lattice->length;
+    uint64_t count = lattice->dims > 0 ? lattice->count[kept] : 1;
+    sweep->pieces[sweep->count++] = (struct piece){.start = start,
+                                                   .end = start + step * (count - 1) + lattice->length,
+                                                   .step = step,
+                                                   .length = lattice->length,
+                                                   .count = count,
+                                                   .written = lattice->written};
+}
+
+static bool count_lattices(struct coverage *coverage, size_t pieces, struct footprint *out)
+{
+    struct sweep sweep = {0};
+    sweep.pieces = calloc(pieces + 1, sizeof(*sweep.pieces));
+    sweep.active = calloc(pieces + 1, sizeof(*sweep.active));
+    sweep.flags = malloc(WINDOW_BYTES);
+    bool fits = sweep.pieces != NULL && sweep.active != NULL && sweep.flags != NULL;
+    if (fits) {
+        for (unsigned w = 0; w < coverage->workers; w++)
+            for (size_t i = 0; i < coverage->lists[w].count; i++) {
+                const struct lattice *lattice = &coverage->lists[w].items[i];
+                expand(&sweep, lattice, 0, longest_dim(lattice), (uint64_t)lattice->start);
+            }
+        qsort(sweep.pieces, sweep.count, sizeof(*sweep.pieces), compare_pieces);
+        sweep_pieces(&sweep);
+        *out = sweep.sum;
+    }
+    free(sweep.pieces);
+    free(sweep.active);
+    free(sweep.flags);
+    return fits;
+}
+
+static void count_sector_bits(struct footprint *out, bool read, uint64_t granules, uint64_t all)
+{
+    out->read_sectors += read;
+    out->written_sectors += granules != 0;
+    out->distinct_sectors += read || granules != 0;
+    out->fill_sectors += granules != 0 && granules != all;
+}
+
+static void count_bits(const struct coverage *coverage, struct footprint *out)
+{
+    uint64_t sectors = sectors_of(coverage);
+    unsigned per_sector = SECTOR_BYTES / coverage->granule;
+    uint64_t all = per_sector == 64 ? UINT64_MAX : (UINT64_C(1) << per_sector) - 1;
+    *out = (struct footprint){0};
+    for (uint64_t s = 0; s < sectors; s++) {
+        bool read = (coverage->read_bits[s / 64] >> (s % 64) & 1) != 0;
+        uint64_t bit = s * per_sector;
+        count_sector_bits(out, read, coverage->written_bits[bit / 64] >> (bit % 64) & all, all);
+    }
+}
+
+bool coverage_count(struct coverage *coverage, struct footprint *out)
+{
+    size_t pieces;
+    if (bits_of(coverage) == NULL && count_pieces(coverage, &pieces))
+        return count_lattices(coverage, pieces, out);
+    if (bits_of(coverage) == NULL && !start_bits(coverage))
+        return false;
+    for (unsigned w = 0; w < coverage->workers; w++)
+        mark_list(coverage, &coverage->lists[w]);
+    count_bits(coverage, out);
+    return true;
+}

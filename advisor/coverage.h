@@ -1,0 +1,34 @@
+/* Takes the places that a launch's accesses to one array touch, gives its footprint: how many distinct sectors are read,
+ * written, touched at all, and left partly written. Regular places are kept as lattices and counted by their period;
+ * where there are too many, as bits: one a sector read, one a granule written. */
+#ifndef SW_COVERAGE_H
+#define SW_COVERAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { COVERAGE_DIMS_MAX = 12 };
+
+struct coverage;
+
+/* For an array whose places are below `bytes`. `granule` (1 to 32, a power of two) divides every address and width
+ * added as written. `workers` may add at once. NULL when memory is out. */
+struct coverage *coverage_new(uint64_t bytes, unsigned granule, unsigned workers);
+void coverage_free(struct coverage *coverage);
+
+/* Adds the bytes [address[i], address[i] + width) + sum over k of step[k] * q[k] for all 0 <= q[k] < count[k].
+ * `address` (count addresses) may be reordered. False where the bits would not fit in memory. */
+bool coverage_add(struct coverage *coverage, unsigned worker, bool written, int64_t *address, unsigned addresses,
+                  unsigned width, unsigned dims, const int64_t *step, const uint64_t *count)
+    __attribute__((warn_unused_result));
+
+struct footprint {
+    uint64_t read_sectors, written_sectors;
+    uint64_t distinct_sectors; /* read or written */
+    uint64_t fill_sectors;     /* written in part only */
+};
+
+/* False where the bits would not fit in memory. Not while anybody adds. */
+bool coverage_count(struct coverage *coverage, struct footprint *out) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,83 @@
+#include "lanes.h"
+
+/* Vector units differ; where the compiler can, each loop is built for the wide ones too and chosen at start. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+#define LANES_WIDE __attribute__((target_clones("default", "avx2", "arch=skylake-avx512"), optimize("O3")))
+#else
+#define LANES_WIDE
+#endif
+
+#define LANES_BINARY(name, operation)                                                                                  \
+    LANES_WIDE void name(int64_t *restrict out, struct lanes a, struct lanes b, size_t count)                          \
+    {                                                                                                                  \
+        const int64_t *restrict x = a.values, *restrict y = b.values;                                                  \
+        if (a.uniform) {                                                                                               \
+            const uint64_t left = (uint64_t)x[0];                                                                      \
+            for (size_t i = 0; i < count; i++)                                                                         \
+                out[i] = (int64_t)(left operation(uint64_t) y[i]);                                                     \
+        } else if (b.uniform) {                                                                                        \
+            const uint64_t right = (uint64_t)y[0];                                                                     \
+            for (size_t i = 0; i < count; i++)                                                                         \
+                out[i] = (int64_t)((uint64_t)x[i] operation right);                                                    \
+        } else {                                                                                                       \
+            for (size_t i = 0; i < count; i++)                                                                         \
+                out[i] = (int64_t)((uint64_t)x[i] operation(uint64_t) y[i]);                                           \
+        }                                                                                                              \
+    }
+
+LANES_BINARY(lanes_add, +)
+LANES_BINARY(lanes_subtract, -)
+LANES_BINARY(lanes_multiply, *)
+LANES_BINARY(lanes_and, &)
+LANES_BINARY(lanes_or, |)
+LANES_BINARY(lanes_xor, ^)
+
+LANES_WIDE void lanes_shift_left(int64_t *restrict out, struct lanes a, unsigned distance, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = (int64_t)((uint64_t)a.values[i] << distance);
+}
+
+LANES_WIDE void lanes_shift_right(int64_t *restrict out, struct lanes a, unsigned distance, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = a.values[i] >> distance;
+}
+
+static int64_t floor_divide(int64_t a, int64_t divisor)
+{
+    int64_t quotient = a / divisor;
+    return a % divisor < 0 ? quotient - 1 : quotient;
+}
+
+void lanes_floor_divide(int64_t *restrict out, struct lanes a, int64_t divisor, size_t count)
+{
+    if ((divisor & (divisor - 1)) == 0) {
+        lanes_shift_right(out, a, (unsigned)__builtin_ctzll((unsigned long long)divisor), count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        out[i] = floor_divide(a.values[i], divisor);
+}
+
+void lanes_floor_remainder(int64_t *restrict out, struct lanes a, int64_t divisor, size_t count)
+{
+    if ((divisor & (divisor - 1)) == 0) {
+        int64_t mask = divisor - 1;
+        lanes_and(out, a, (struct lanes){&mask, 1}, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        out[i] = a.values[i] - floor_divide(a.values[i], divisor) * divisor;
+}
+
+LANES_WIDE void lanes_bounds(int64_t *low, int64_t *high, struct lanes a, size_t count)
+{
+    int64_t least = a.values[0], most = a.values[0];
+    for (size_t i = 1; i < (a.uniform ? 1 : count); i++) {
+        least = a.values[i] < least ? a.values[i] : least;
+        most = a.values[i] > most ? a.values[i] : most;
+    }
+    *low = least;
+    *high = most;
+}

@@ -1,0 +1,29 @@
+/* Takes vectors of one 64-bit integer a thread, gives their element-wise results: the inner loops of evaluation.
+ * Results wrap; the caller has proved that they fit, or does not use them. */
+#ifndef SW_LANES_H
+#define SW_LANES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A vector of `count` values, or one value that all threads share. */
+struct lanes {
+    const int64_t *values;
+    int uniform; /* values[0] is everybody's */
+};
+
+void lanes_add(int64_t *restrict out, struct lanes a, struct lanes b, size_t count);
+void lanes_subtract(int64_t *restrict out, struct lanes a, struct lanes b, size_t count);
+void lanes_multiply(int64_t *restrict out, struct lanes a, struct lanes b, size_t count);
+void lanes_and(int64_t *restrict out, struct lanes a, struct lanes b, size_t count);
+void lanes_or(int64_t *restrict out, struct lanes a, struct lanes b, size_t count);
+void lanes_xor(int64_t *restrict out, struct lanes a, struct lanes b, size_t count);
+/* Shifts by a distance of 0 to 63. */
+void lanes_shift_left(int64_t *restrict out, struct lanes a, unsigned distance, size_t count);
+void lanes_shift_right(int64_t *restrict out, struct lanes a, unsigned distance, size_t count);
+/* Floor division and its remainder (0 to divisor - 1) by a divisor > 0. */
+void lanes_floor_divide(int64_t *restrict out, struct lanes a, int64_t divisor, size_t count);
+void lanes_floor_remainder(int64_t *restrict out, struct lanes a, int64_t divisor, size_t count);
+void lanes_bounds(int64_t *low, int64_t *high, struct lanes a, size_t count);
+
+#endif

@@ -1,0 +1,67 @@
+/* Takes a kernel, gives the memory accesses of its whole launch as events: a block's worth of lanes, whose indices are
+ * one constant a thread plus what every block and loop trip of a box adds. Regular kernels come in few boxes however
+ * large the grid; irregular ones block by block, on all cores. */
+#ifndef SW_LAUNCH_H
+#define SW_LAUNCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "diag.h"
+#include "spec.h"
+
+enum {
+    LAUNCH_DIMS_MAX = 8,     /* of a box: blockIdx.x, .y, .z, then loops */
+    LAUNCH_THREADS_MAX = 1024,
+    LAUNCH_TRIPS_MAX = 1 << 20,       /* of a loop with `next` or `while` */
+    LAUNCH_WALKED_TRIPS_MAX = 1 << 22 /* of all loops that a block must walk trip by trip */
+};
+
+/* What is launched. An ordinary launch has scale 1 and shift 0. For wide access a thread stands for `scale`
+ * neighbouring ones: `thread` is scale * linear number + shift. Only threads first <= linear number < limit run. */
+struct launch_shape {
+    uint64_t block[3], grid[3];
+    int64_t scale, shift;
+    uint64_t first, limit;
+};
+
+struct launch_shape launch_shape_of(const struct kernel *kernel);
+
+/* A value of every thread at every point q of the box: constant[thread] + sum over k of step[k] * q[k]. */
+struct launch_value {
+    const int64_t *constant;
+    int64_t step[LAUNCH_DIMS_MAX];
+};
+
+struct launch_event {
+    const struct access *access;
+    unsigned thread_count;          /* of a block */
+    const uint64_t *active;         /* a bit a thread; at least one is set */
+    uint64_t region;                /* the same for events of one straight run of statements (ifs included) */
+    uint64_t count[LAUNCH_DIMS_MAX]; /* points of the box a dimension, at least 1; where 1 every step is 0 */
+    uint64_t first_block[3], block_step[3]; /* blockIdx[d] = first_block[d] + block_step[d] * q[d] */
+    const struct launch_value *index;      /* one a dimension of the array; inside the extent */
+    const struct launch_value *subscripts; /* one a subscript of the access; inside theirs */
+};
+
+/* Receives events; workers 0 to launch_workers() - 1 may call at once. Within a worker events may be taken back: after
+ * mark(depth), events, rollback(depth) those since then are to be forgotten (they do happen, and come again in smaller
+ * boxes). Marks nest: a mark of a depth makes those of its own and greater depths void. mark and rollback may be NULL. */
+struct launch_sink {
+    void *context;
+    bool (*event)(void *context, unsigned worker, const struct launch_event *event); /* false: stop, no more events */
+    void (*mark)(void *context, unsigned worker, unsigned depth); /* depth < LAUNCH_DIMS_MAX */
+    void (*rollback)(void *context, unsigned worker, unsigned depth);
+};
+
+enum launch_status { LAUNCH_DONE, LAUNCH_STOPPED, LAUNCH_FAULT };
+
+/* Runs the kernel under `shape`. LAUNCH_FAULT: a diagnostic names the element and the first thread that faults. */
+enum launch_status launch_run(const struct kernel *kernel, const struct launch_shape *shape,
+                              const struct launch_sink *sink, struct arena *arena, struct diags *diags)
+    __attribute__((warn_unused_result));
+
+unsigned launch_workers(void);
+
+#endif

@@ -1,0 +1,30 @@
+/* Takes one instruction of a block's lanes over a box of blocks and trips, gives its counts: how the box moves the
+ * lanes against sectors and banks is a matter of residues, so that a box of any size costs the same. */
+#ifndef SW_PATTERN_H
+#define SW_PATTERN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "launch.h"
+#include "request.h"
+
+/* Lane `thread` is at address[thread] + sum over k of step[k] * q[k], 0 <= q[k] < count[k], in bytes; for global memory
+ * from a multiple of LINE_BYTES, for shared memory from bank 0. */
+struct pattern {
+    unsigned threads;
+    const uint64_t *active; /* a bit a thread */
+    const int64_t *address;
+    unsigned width; /* bytes: 1, 2, 4, 8 or 16 */
+    bool shared;
+    int64_t step[LAUNCH_DIMS_MAX];
+    uint64_t count[LAUNCH_DIMS_MAX];
+};
+
+/* Adds the counts of every warp at every point. False where a count would pass 2^63 - 1. */
+bool pattern_count(struct counts *counts, const struct pattern *pattern) __attribute__((warn_unused_result));
+
+/* True where every active lane's address is a multiple of the width at every point. */
+bool pattern_is_aligned(const struct pattern *pattern);
+
+#endif

@@ -1,0 +1,263 @@
+#include "plan.h"
+
+#include <string.h>
+
+enum { WIDEST = 16 };
+
+static uint64_t largest_power_of_two(uint64_t multiple)
+{
+    return multiple & (~multiple + 1);
+}
+
+/* The power of two (at most WIDEST) that divides every address base + offset + i * stride under the mapping. */
+unsigned plan_alignment(const struct mapping *mapping, uint64_t offset, uint64_t stride)
+{
+    uint64_t all = WIDEST | mapping->array->align | mapping->base | offset | stride | mapping->row_bytes | mapping->tile_bytes;
+    return (unsigned)largest_power_of_two(all);
+}
+
+unsigned plan_vector_bytes(const struct mapping *mapping)
+{
+    return mapping->record_stride == 0 ? 1 : plan_alignment(mapping, 0, mapping->record_stride);
+}
+
+/* A list that grows in the arena. */
+struct list {
+    struct arena *arena;
+    struct instruction *items;
+    size_t count, capacity;
+};
+
+static void list_add(struct list *list, struct instruction instruction)
+{
+    list->items = arena_grow(list->arena, list->items, list->count, &list->capacity, sizeof(*list->items));
+    list->items[list->count++] = instruction;
+}
+
+/* The instruction for all of a selected scalar, with its subscripts as terms. */
+static bool select_whole(struct instruction *out, struct arena *arena, const struct mapping *mapping,
+                         const struct access *access, const struct selected *selected, const char **reason)
+{
+    const struct placement *place = &mapping->leaves[selected->leaf];
+    struct instruction_term *terms = arena_array(arena, selected->subscript_count, sizeof(*terms));
+    for (size_t i = 0; i < selected->subscript_count; i++) {
+        const struct subscript *subscript = &selected->subscripts[i];
+        terms[i].subscript = (unsigned)(subscript - access->subscripts);
+        if (layout_subscript_stride(&terms[i].stride, mapping, selected, subscript))
+            continue;
+        *reason = "the elements of a subscripted member are not evenly spaced in it";
+        return false;
+    }
+    *out = (struct instruction){
+        .offset = place->offset + selected->inner_offset,
+        .stride = place->stride,
+        .width = (unsigned)selected->size,
+        .leaf = selected->leaf,
+        .record_offset = mapping->array->record->leaves[selected->leaf].offset + selected->inner_offset,
+        .terms = terms,
+        .term_count = selected->subscript_count,
+    };
+    return true;
+}
+
+/* What alignment an instruction's addresses are sure to have, its terms included. */
+static unsigned instruction_alignment(const struct mapping *mapping, const struct instruction *instruction)
+{
+    uint64_t all = plan_alignment(mapping, instruction->offset, instruction->stride);
+    for (size_t i = 0; i < instruction->term_count; i++)
+        all |= instruction->terms[i].stride;
+    return (unsigned)largest_power_of_two(all);
+}
+
+/* Adds an instruction in pieces of at most `piece` bytes, ascending: a scalar of a packed record is not aligned. */
+static void add_in_pieces(struct list *list, struct instruction instruction, unsigned piece)
+{
+    unsigned width = instruction.width;
+    if (piece < width)
+        instruction.width = piece;
+    for (unsigned done = 0; done < width; done += instruction.width) {
+        list_add(list, instruction);
+        instruction.offset += instruction.width;
+        instruction.record_offset += instruction.width;
+    }
+}
+
+/* `bytes`: one instruction of that width at the start of the selection. Where it is misaligned depends on the index;
+ * the counting looks at every address. */
+static bool add_fixed_width(struct list *list, const struct mapping *mapping, const struct access *access,
+                            const char **reason)
+{
+    struct instruction instruction;
+    if (!select_whole(&instruction, list->arena, mapping, access, &access->selected[0], reason))
+        return false;
+    instruction.width = (unsigned)access->bytes;
+    list_add(list, instruction);
+    return true;
+}
+
+static bool add_direct(struct list *list, const struct mapping *mapping, const struct access *access,
+                       const char **reason)
+{
+    if (access->bytes != 0)
+        return add_fixed_width(list, mapping, access, reason);
+    for (size_t i = 0; i < access->selected_count; i++) {
+        struct instruction instruction;
+        if (!select_whole(&instruction, list->arena, mapping, access, &access->selected[i], reason))
+            return false;
+        add_in_pieces(list, instruction, instruction_alignment(mapping, &instruction));
+    }
+    return true;
+}
+
+/* Which bytes of a padded record an access touches, and which it may store: those and padding. */
+struct byte_flags {
+    bool *touched;
+    bool *storable;
+};
+
+static struct byte_flags flag_bytes(struct arena *arena, const struct mapping *mapping, const struct access *access)
+{
+    const struct record *record = mapping->array->record;
+    struct byte_flags flags = {arena_array(arena, mapping->record_stride, 1),
+                               arena_array(arena, mapping->record_stride, 1)};
+    for (uint64_t i = 0; i < mapping->record_stride; i++)
+        flags.storable[i] = i >= record->type->size || !record->owned[i];
+    for (size_t i = 0; i < access->selected_count; i++) {
+        const struct selected *selected = &access->selected[i];
+        uint64_t from = record->leaves[selected->leaf].offset + selected->inner_offset;
+        memset(flags.touched + from, 1, selected->size);
+        memset(flags.storable + from, 1, selected->size);
+    }
+    return flags;
+}
+
+static bool any_flag(const bool *flags, unsigned count)
+{
+    return memchr(flags, 1, count) != NULL;
+}
+
+static bool all_flags(const bool *flags, unsigned count)
+{
+    return memchr(flags, 0, count) == NULL;
+}
+
+/* A piece of the record: whole where the access may have all of it, in halves otherwise. `allowed` NULL: a load, which
+ * may cover anything. */
+static void add_piece(struct list *list, const struct mapping *mapping, const bool *touched, const bool *allowed,
+                      uint64_t from, unsigned width)
+{
+    if (!any_flag(touched + from, width))
+        return;
+    if (allowed != NULL && !all_flags(allowed + from, width)) {
+        add_piece(list, mapping, touched, allowed, from, width / 2);
+        add_piece(list, mapping, touched, allowed, from + width / 2, width / 2);
+        return;
+    }
+    const struct record *record = mapping->array->record;
+    size_t leaf = 0;
+    while (leaf + 1 < record->leaf_count && record->leaves[leaf].offset + record->leaves[leaf].size <= from)
+        leaf++;
+    list_add(list, (struct instruction){.offset = from,
+                                        .stride = mapping->record_stride,
+                                        .width = width,
+                                        .leaf = leaf,
+                                        .record_offset = from});
+}
+
+static void add_vector(struct list *list, const struct mapping *mapping, const struct access *access, bool store)
+{
+    struct byte_flags flags = flag_bytes(list->arena, mapping, access);
+    unsigned width = plan_vector_bytes(mapping);
+    for (uint64_t from = 0; from < mapping->record_stride; from += width)
+        add_piece(list, mapping, flags.touched, store ? flags.storable : NULL, from, width);
+}
+
+/* One selected scalar of `records` neighbouring records: in the widest instructions where they are side by side,
+ * record after record otherwise (a member of a union, a component of a vector). */
+static void add_neighbours(struct list *list, struct instruction instruction, unsigned records)
+{
+    unsigned size = instruction.width, total = size * records;
+    bool side_by_side = instruction.stride == size;
+    unsigned width = !side_by_side ? size : total < WIDEST ? total : WIDEST;
+    unsigned steps = side_by_side ? total / width : records;
+    for (unsigned i = 0; i < steps; i++) {
+        struct instruction one = instruction;
+        one.width = width;
+        one.offset += side_by_side ? (uint64_t)i * width : i * instruction.stride;
+        one.record = side_by_side ? i * width / size : i;
+        list_add(list, one);
+    }
+}
+
+static bool add_wide(struct list *list, const struct mapping *mapping, const struct access *access, unsigned records,
+                     const char **reason)
+{
+    for (size_t i = 0; i < access->selected_count; i++) {
+        struct instruction instruction;
+        if (!select_whole(&instruction, list->arena, mapping, access, &access->selected[i], reason))
+            return false;
+        size_t first = list->count;
+        add_neighbours(list, instruction, records);
+        struct instruction start = list->items[first];
+        start.stride *= records;
+        if (instruction_alignment(mapping, &start) >= start.width)
+            continue;
+        *reason = "four neighbouring elements do not start on the alignment of one wide access";
+        return false;
+    }
+    return true;
+}
+
+static bool plan_list(struct list *list, const struct mapping *mapping, const struct access *access,
+                      const struct plan *plan, bool store, const char **reason)
+{
+    switch (plan->kind) {
+    case PLAN_VECTOR:
+        if (access->subscript_count > 0)
+            return add_direct(list, mapping, access, reason);
+        add_vector(list, mapping, access, store);
+        return true;
+    case PLAN_WIDE:
+        return add_wide(list, mapping, access, plan->records, reason);
+    case PLAN_STAGED:
+    case PLAN_DIRECT:
+        return add_direct(list, mapping, access, reason);
+    }
+    return false;
+}
+
+static bool plan_serves(const struct mapping *mapping, const struct access *access, const struct plan *plan,
+                        const char **reason)
+{
+    if (plan->kind == PLAN_DIRECT)
+        return true;
+    if (access->bytes != 0)
+        *reason = "an access sets the width of its instruction with 'bytes', which only 'direct' honours";
+    else if (plan->kind == PLAN_VECTOR && mapping->record_stride == 0)
+        *reason = "vector pieces need whole records, which this layout takes apart";
+    else if (plan->kind == PLAN_VECTOR && plan_vector_bytes(mapping) < 2)
+        *reason = "no piece of 2 or more bytes divides the record's stride and the array's base";
+    else if (access->op == ACCESS_ATOMIC && plan->kind != PLAN_WIDE)
+        *reason = "an atomic is one instruction a scalar";
+    else if (access->op == ACCESS_ATOMIC)
+        *reason = "an atomic cannot cover neighbouring records";
+    else
+        return true;
+    return false;
+}
+
+bool plan_instructions(struct instructions *out, struct arena *arena, const struct mapping *mapping,
+                       const struct access *access, const struct plan *plan, const char **reason)
+{
+    *out = (struct instructions){0};
+    if (!plan_serves(mapping, access, plan, reason))
+        return false;
+    struct list loads = {.arena = arena}, stores = {.arena = arena};
+    if (access->op != ACCESS_WRITE && !plan_list(&loads, mapping, access, plan, false, reason))
+        return false;
+    bool stored = access->op == ACCESS_WRITE || access->op == ACCESS_UPDATE;
+    if (stored && !plan_list(&stores, mapping, access, plan, true, reason))
+        return false;
+    *out = (struct instructions){loads.items, loads.count, stores.items, stores.count};
+    return true;
+}

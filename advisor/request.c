@@ -1,0 +1,129 @@
+#include "request.h"
+
+#include "checked.h"
+
+enum { BANKS = 32, WORD_BYTES = 4 };
+
+/* The active lanes' addresses in ascending order. Most instructions come sorted. */
+static unsigned sort_active(int64_t sorted[WARP_LANES], const int64_t address[WARP_LANES], uint32_t active)
+{
+    unsigned count = 0;
+    for (uint32_t rest = active; rest != 0; rest &= rest - 1) {
+        int64_t a = address[__builtin_ctz(rest)];
+        unsigned at = count++;
+        for (; at > 0 && sorted[at - 1] > a; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = a;
+    }
+    return count;
+}
+
+static void add_common(struct counts *counts, uint32_t active, unsigned width, uint64_t distinct)
+{
+    counts->instructions += 1;
+    counts->asked_bytes += (uint64_t)width * (unsigned)__builtin_popcount(active);
+    counts->unique_bytes += width * distinct;
+}
+
+void request_add_global(struct counts *counts, const int64_t address[WARP_LANES], uint32_t active, unsigned width)
+{
+    int64_t sorted[WARP_LANES];
+    unsigned count = sort_active(sorted, address, active);
+    uint64_t distinct = 0, sectors = 0, lines = 0;
+    int64_t last = INT64_MIN, last_sector = INT64_MIN, last_line = INT64_MIN;
+    for (unsigned i = 0; i < count; i++) {
+        int64_t sector = sorted[i] >> 5, line = sorted[i] >> 7;
+        distinct += sorted[i] != last;
+        sectors += sector != last_sector;
+        lines += line != last_line;
+        last = sorted[i];
+        last_sector = sector;
+        last_line = line;
+    }
+    add_common(counts, active, width, distinct);
+    counts->requests += 1;
+    counts->sectors += sectors;
+    counts->lines += lines;
+    counts->ideal_sectors += (distinct * width + SECTOR_BYTES - 1) / SECTOR_BYTES;
+}
+
+/* Each active lane's partner (lane ^ x) is inactive or has the same address. */
+static bool partners_agree(const int64_t address[WARP_LANES], uint32_t active, unsigned x)
+{
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+        bool both = (active >> lane & 1) != 0 && (active >> (lane ^ x) & 1) != 0;
+        if (both && address[lane] != address[lane ^ x])
+            return false;
+    }
+    return true;
+}
+
+static bool is_mergeable(const int64_t address[WARP_LANES], uint32_t active)
+{
+    return partners_agree(address, active, 1) || partners_agree(address, active, 2);
+}
+
+/* The most distinct words of these lanes in one bank; 0 without an active lane. */
+static unsigned ways(const int64_t address[WARP_LANES], uint32_t active, unsigned width)
+{
+    enum { WORDS_MAX = 4 };
+    int64_t words[BANKS][WARP_LANES * WORDS_MAX / 2];
+    unsigned used[BANKS] = {0}, most = 0;
+    for (uint32_t rest = active; rest != 0; rest &= rest - 1) {
+        int64_t first = address[__builtin_ctz(rest)];
+        for (int64_t word = first >> 2; word <= (first + (int64_t)width - 1) >> 2; word++) {
+            unsigned bank = (unsigned)(word & (BANKS - 1)), i = 0;
+            while (i < used[bank] && words[bank][i] != word)
+                i++;
+            if (i < used[bank])
+                continue;
+            words[bank][used[bank]++] = word;
+            most = used[bank] > most ? used[bank] : most;
+        }
+    }
+    return most;
+}
+
+/* How many lanes go in one pass: DESIGN section 5, which explains every shared row measured. */
+static unsigned lanes_a_pass(const int64_t address[WARP_LANES], uint32_t active, unsigned width, unsigned first_lane)
+{
+    enum { HALF = 16, QUARTER = 8 };
+    const uint32_t half = UINT32_C(0xffff) << first_lane;
+    if (width <= WORD_BYTES)
+        return WARP_LANES;
+    if (width == 2 * WORD_BYTES)
+        return is_mergeable(address, active) ? WARP_LANES : HALF;
+    return is_mergeable(address, active & half) ? HALF : QUARTER;
+}
+
+void request_add_shared(struct counts *counts, const int64_t address[WARP_LANES], uint32_t active, unsigned width)
+{
+    unsigned wavefronts = 0, passes = 0, step;
+    for (unsigned lane = 0; lane < WARP_LANES; lane += step) {
+        step = lanes_a_pass(address, active, width, lane / 16 * 16);
+        uint32_t these = step == WARP_LANES ? UINT32_MAX : ((UINT32_C(1) << step) - 1) << lane;
+        unsigned depth = ways(address, active & these, width);
+        wavefronts += depth;
+        passes += depth > 0;
+    }
+    int64_t sorted[WARP_LANES];
+    unsigned count = sort_active(sorted, address, active);
+    uint64_t distinct = 0;
+    for (unsigned i = 0; i < count; i++)
+        distinct += i == 0 || sorted[i] != sorted[i - 1];
+    add_common(counts, active, width, distinct);
+    counts->wavefronts += wavefronts;
+    counts->conflicts += wavefronts - passes;
+}
+
+bool counts_add(struct counts *counts, const struct counts *more, uint64_t times)
+{
+    uint64_t *to = &counts->instructions;
+    const uint64_t *from = &more->instructions;
+    for (unsigned i = 0; i < sizeof(*counts) / sizeof(*to); i++) {
+        uint64_t product;
+        if (!checked_mul_u64(&product, from[i], times) || !checked_add_u64(&to[i], to[i], product) || to[i] > INT64_MAX)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,34 @@
+/* Takes one instruction of one warp (lane addresses and a width), gives its counts: sectors, lines and the bank rule. */
+#ifndef SW_REQUEST_H
+#define SW_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { WARP_LANES = 32, SECTOR_BYTES = 32, LINE_BYTES = 128 };
+
+/* Sums over a launch, as DESIGN's section 5 defines them; what does not apply is 0. */
+struct counts {
+    uint64_t instructions; /* warp instructions with an active lane */
+    uint64_t requests;     /* global memory only, like sectors, lines and ideal_sectors */
+    uint64_t sectors;      /* distinct 32-byte blocks a request */
+    uint64_t ideal_sectors;
+    uint64_t lines;        /* distinct 128-byte blocks a request */
+    uint64_t asked_bytes;  /* width times active lanes */
+    uint64_t unique_bytes; /* distinct bytes a request */
+    uint64_t wavefronts;   /* shared memory only, like conflicts */
+    uint64_t conflicts;
+};
+
+/* Adds a request to global memory. Lanes are bits of `active` (not 0); address[lane] is in bytes from a multiple of
+ * LINE_BYTES and a multiple of `width`, so that two lanes' bytes are the same or apart. DESIGN section 5; equal to the
+ * hardware's counters on every pattern measured. */
+void request_add_global(struct counts *counts, const int64_t address[WARP_LANES], uint32_t active, unsigned width);
+
+/* Adds an access to shared memory; addresses count from bank 0. */
+void request_add_shared(struct counts *counts, const int64_t address[WARP_LANES], uint32_t active, unsigned width);
+
+/* Adds the counts of `more`, `times` over. False where a count would pass 2^63 - 1. */
+bool counts_add(struct counts *counts, const struct counts *more, uint64_t times) __attribute__((warn_unused_result));
+
+#endif

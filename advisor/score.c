@@ -1,0 +1,777 @@
+#include "score.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checked.h"
+#include "lanes.h"
+#include "plan.h"
+#include "score_internal.h"
+#include "wide.h"
+
+bool job_fail(struct kernel_job *job, const char *id, struct span where, const char *problem)
+{
+#ifdef _OPENMP
+#pragma omp critical(score_problem)
+#endif
+    if (job->problem == NULL) {
+        job->problem_id = id;
+        job->problem_where = where;
+        job->problem = problem;
+    }
+    return false;
+}
+
+/* --- one instruction ---------------------------------------------------------------------------------------------- */
+
+static unsigned active_addresses(int64_t *out, const struct pattern *pattern)
+{
+    unsigned count = 0;
+    for (unsigned t = 0; t < pattern->threads; t++)
+        if ((pattern->active[t / 64] >> (t % 64) & 1) != 0)
+            out[count++] = pattern->address[t];
+    return count;
+}
+
+bool job_add(struct kernel_job *job, unsigned worker, const struct array *array, size_t slot, bool stores,
+             const struct pattern *pattern)
+{
+    struct tally *tally = &job->tallies[worker];
+    if (!pattern_count(&tally->counts[slot], pattern))
+        return job_fail(job, "count-too-large", job->kernel->name.where, "a count passes 2^63 - 1");
+    struct coverage *coverage = job->coverages[array->number];
+    if (pattern->shared || coverage == NULL)
+        return true;
+    unsigned count = active_addresses(tally->sorted, pattern);
+    if (coverage_add(coverage, worker, stores, tally->sorted, count, pattern->width, LAUNCH_DIMS_MAX, pattern->step,
+                     pattern->count))
+        return true;
+    return job_fail(job, "footprint-too-large", job->kernel->name.where,
+                    "the footprint of an irregular kernel over so large an array does not fit in memory");
+}
+
+/* --- events ------------------------------------------------------------------------------------------------------- */
+
+/* Where the lanes' records are, in units of `scale` dimensions at a time: bytes, or records for tiled layouts. */
+struct place {
+    int64_t *constant;
+    int64_t step[LAUNCH_DIMS_MAX];
+    uint64_t count[LAUNCH_DIMS_MAX];
+};
+
+static void place_add(struct place *place, const struct launch_value *value, int64_t weight, unsigned threads)
+{
+    const struct lanes factor = {&weight, 1};
+    int64_t product[LAUNCH_THREADS_MAX], sum[LAUNCH_THREADS_MAX];
+    if (weight == 0)
+        return;
+    lanes_multiply(product, (struct lanes){value->constant, 0}, factor, threads);
+    lanes_add(sum, (struct lanes){place->constant, 0}, (struct lanes){product, 0}, threads);
+    memcpy(place->constant, sum, threads * sizeof(*sum));
+    for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++)
+        place->step[k] += value->step[k] * weight;
+}
+
+/* What one more in dimension `d` of the index adds: bytes, or records where the layout is tiled. */
+static int64_t index_weight(const struct mapping *mapping, const struct stage *stage, const struct instruction *what,
+                            unsigned d)
+{
+    const struct array *array = mapping->array;
+    unsigned from_last = array->dim_count - 1 - d;
+    if (stage != NULL)
+        return (int64_t)(from_last == 0 ? stage->record_bytes : from_last == 1 ? stage->row_bytes : stage->plane_bytes);
+    if (mapping->tile_records != 0)
+        return (int64_t)layout_linear_step(array, d);
+    if (from_last == 0 || mapping->row_bytes == 0)
+        return (int64_t)(layout_linear_step(array, d) * what->stride);
+    return (int64_t)(layout_linear_step(array, d) / array->extent[array->dim_count - 1] * mapping->row_bytes);
+}
+
+/* In the shared copy places count from the block's origin: the steps of blockIdx go, whatever block it is. */
+static void leave_block(struct place *place, const struct launch_event *event, const struct stage *stage,
+                        const struct mapping *mapping, unsigned threads)
+{
+    int64_t origin = 0;
+    for (unsigned d = 0; d < stage->dim_count; d++) {
+        int64_t start = stage->origin[d];
+        for (unsigned b = 0; b < 3; b++)
+            start += stage->origin_step[d][b] * (int64_t)event->first_block[b];
+        origin += start * index_weight(mapping, stage, NULL, d);
+    }
+    for (unsigned b = 0; b < 3; b++)
+        place->step[b] = 0;
+    for (unsigned t = 0; t < threads; t++)
+        place->constant[t] -= origin;
+}
+
+struct event_job {
+    struct kernel_job *job;
+    unsigned worker;
+    const struct launch_event *event;
+    const struct mapping *mapping;
+    const struct stage *stage;
+    bool shared, stores;
+    size_t slot;
+};
+
+static void note_reads(const struct event_job *work, const struct pattern *pattern)
+{
+    struct sector_set *set = &work->job->tallies[work->worker].reads[work->mapping->array->number];
+    for (unsigned t = 0; t < pattern->threads; t++)
+        if ((pattern->active[t / 64] >> (t % 64) & 1) != 0)
+            sector_set_add(set, pattern->address[t] / SECTOR_BYTES);
+}
+
+static bool check_fixed_width(const struct event_job *work, const struct pattern *pattern)
+{
+    const struct access *access = work->event->access;
+    if (access->bytes == 0)
+        return true;
+    if (!pattern_is_aligned(pattern))
+        return job_fail(work->job, "misaligned", access->bytes_text.where,
+                        "'bytes' is wider than the alignment of some address that the access reaches");
+    int64_t last = (int64_t)(work->mapping->array->offset + work->mapping->bytes - access->bytes);
+    for (unsigned t = 0; t < pattern->threads; t++) {
+        int64_t furthest = pattern->address[t];
+        for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++)
+            furthest += pattern->step[k] > 0 ? pattern->step[k] * (int64_t)(pattern->count[k] - 1) : 0;
+        if ((pattern->active[t / 64] >> (t % 64) & 1) != 0 && furthest > last)
+            return job_fail(work->job, "index-range", access->bytes_text.where,
+                            "'bytes' reaches past the end of the array from the last indices");
+    }
+    return true;
+}
+
+/* Lanes at `place` (bytes) plus the instruction's offset. */
+static bool add_at(const struct event_job *work, const struct instruction *what, const struct place *place)
+{
+    struct pattern pattern = {.threads = work->event->thread_count,
+                              .active = work->event->active,
+                              .address = work->job->tallies[work->worker].address,
+                              .width = what->width,
+                              .shared = work->shared};
+    const int64_t offset = (int64_t)(what->offset + (work->stage == NULL ? work->mapping->base : 0));
+    lanes_add(work->job->tallies[work->worker].address, (struct lanes){place->constant, 0}, (struct lanes){&offset, 1},
+              pattern.threads);
+    memcpy(pattern.step, place->step, sizeof(pattern.step));
+    memcpy(pattern.count, place->count, sizeof(pattern.count));
+    if (!check_fixed_width(work, &pattern))
+        return false;
+    if (work->job->traffic && !work->stores && !work->shared)
+        note_reads(work, &pattern);
+    return job_add(work->job, work->worker, work->mapping->array, work->slot, work->stores, &pattern);
+}
+
+static uint64_t step_size(int64_t step)
+{
+    return step < 0 ? 0 - (uint64_t)step : (uint64_t)step;
+}
+
+static void terms_add(struct place *place, const struct event_job *work, const struct instruction *what)
+{
+    for (size_t i = 0; i < what->term_count; i++)
+        place_add(place, &work->event->subscripts[what->terms[i].subscript], (int64_t)what->terms[i].stride,
+                  work->event->thread_count);
+}
+
+/* Records to bytes where no step cuts into a tile. */
+static bool add_in_tiles(const struct event_job *work, const struct instruction *what, const struct place *records)
+{
+    const struct mapping *mapping = work->mapping;
+    const int64_t tile = (int64_t)mapping->tile_records;
+    int64_t constant[LAUNCH_THREADS_MAX];
+    struct place bytes = *records;
+    bytes.constant = constant;
+    for (unsigned t = 0; t < work->event->thread_count; t++) {
+        int64_t record = records->constant[t], row = record >> __builtin_ctzll((unsigned long long)tile);
+        constant[t] = row * (int64_t)mapping->tile_bytes + (record - row * tile) * (int64_t)what->stride;
+    }
+    for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++)
+        bytes.step[k] = records->step[k] / tile * (int64_t)mapping->tile_bytes;
+    terms_add(&bytes, work, what);
+    return add_at(work, what, &bytes);
+}
+
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Splits a dimension by its remainder of the tile until every step is a whole number of tiles. Subscripts ride on the
+ * same points, so their steps are split alike. */
+static bool add_tiled(const struct event_job *work, const struct instruction *what, const struct place *records)
+{
+    const uint64_t tile = work->mapping->tile_records;
+    unsigned k = 0;
+    while (k < LAUNCH_DIMS_MAX && (records->count[k] <= 1 || step_size(records->step[k]) % tile == 0))
+        k++;
+    if (k == LAUNCH_DIMS_MAX)
+        return add_in_tiles(work, what, records);
+    uint64_t period = tile / gcd(step_size(records->step[k]), tile);
+    for (uint64_t r = 0; r < period && r < records->count[k]; r++) {
+        int64_t constant[LAUNCH_THREADS_MAX];
+        struct place part = *records;
+        part.constant = constant;
+        for (unsigned t = 0; t < work->event->thread_count; t++)
+            constant[t] = records->constant[t] + records->step[k] * (int64_t)r;
+        part.count[k] = (records->count[k] - r - 1) / period + 1;
+        part.step[k] = part.count[k] > 1 ? records->step[k] * (int64_t)period : 0;
+        if (!add_tiled(work, what, &part))
+            return false;
+    }
+    return true;
+}
+
+/* An instruction whose subscripts move with the box, in a tiled layout: splitting the box would have to split them too;
+ * walk the points instead. */
+static bool add_tiled_point_by_point(const struct event_job *work, const struct instruction *what,
+                                     const struct place *records, const struct launch_event *event, unsigned k)
+{
+    if (k < LAUNCH_DIMS_MAX && event->count[k] <= 1)
+        return add_tiled_point_by_point(work, what, records, event, k + 1);
+    if (k == LAUNCH_DIMS_MAX) {
+        struct event_job here = *work;
+        here.event = event;
+        return add_in_tiles(&here, what, records);
+    }
+    for (uint64_t q = 0; q < event->count[k]; q++) {
+        int64_t constant[LAUNCH_THREADS_MAX];
+        int64_t moved[4][LAUNCH_THREADS_MAX];
+        struct launch_value subscripts[4];
+        struct launch_event point = *event;
+        struct place part = *records;
+        part.constant = constant;
+        for (unsigned t = 0; t < event->thread_count; t++)
+            constant[t] = records->constant[t] + records->step[k] * (int64_t)q;
+        part.count[k] = 1;
+        part.step[k] = 0;
+        size_t count = event->access->subscript_count;
+        for (size_t i = 0; i < count && i < 4; i++) {
+            subscripts[i] = event->subscripts[i];
+            for (unsigned t = 0; t < event->thread_count; t++)
+                moved[i][t] = subscripts[i].constant[t] + subscripts[i].step[k] * (int64_t)q;
+            subscripts[i].constant = moved[i];
+            subscripts[i].step[k] = 0;
+        }
+        point.subscripts = subscripts;
+        point.count[k] = 1;
+        if (!add_tiled_point_by_point(work, what, &part, &point, k + 1))
+            return false;
+    }
+    return true;
+}
+
+static bool add_instruction(const struct event_job *work, const struct instruction *what)
+{
+    const struct launch_event *event = work->event;
+    struct place place = {.constant = work->job->tallies[work->worker].place};
+    memset(place.constant, 0, event->thread_count * sizeof(*place.constant));
+    memcpy(place.count, event->count, sizeof(place.count));
+    for (unsigned d = 0; d < work->mapping->array->dim_count; d++)
+        place_add(&place, &event->index[d], index_weight(work->mapping, work->stage, what, d), event->thread_count);
+    if (work->mapping->tile_records == 0) {
+        terms_add(&place, work, what);
+        if (work->stage != NULL)
+            leave_block(&place, event, work->stage, work->mapping, event->thread_count);
+        return add_at(work, what, &place);
+    }
+    bool subscripts_move = false;
+    for (size_t i = 0; i < what->term_count; i++)
+        for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++)
+            subscripts_move |= event->subscripts[what->terms[i].subscript].step[k] != 0;
+    return subscripts_move ? add_tiled_point_by_point(work, what, &place, event, 0) : add_tiled(work, what, &place);
+}
+
+/* What L1 keeps between accesses of one region is counted once: when the region ends, its distinct sectors are added
+ * as often as the box repeats it. */
+struct region {
+    uint64_t number, weight;
+};
+
+static void end_region(struct kernel_job *job, unsigned worker, uint64_t weight)
+{
+    struct tally *tally = &job->tallies[worker];
+    for (size_t n = 0; n < job->spec->array_count; n++) {
+        uint64_t product;
+        if (tally->reads[n].count == 0)
+            continue;
+        if (!checked_mul_u64(&product, tally->reads[n].count, weight) ||
+            !checked_add_u64(&tally->missed[n], tally->missed[n], product))
+            tally->missed[n] = UINT64_MAX;
+        sector_set_clear(&tally->reads[n]);
+    }
+}
+
+static uint64_t box_points(const struct launch_event *event)
+{
+    uint64_t points = 1;
+    for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++)
+        if (!checked_mul_u64(&points, points, event->count[k]))
+            return UINT64_MAX;
+    return points;
+}
+
+/* The launch's context: the job, and a worker's region and snapshots of its counts, one a depth of marks. */
+struct launch_context {
+    struct kernel_job *job;
+    struct region *regions;
+    unsigned char **snapshots;
+};
+
+static void change_region(struct launch_context *context, unsigned worker, const struct launch_event *event)
+{
+    struct region *region = &context->regions[worker];
+    uint64_t points = box_points(event);
+    if (region->number == event->region && region->weight == points)
+        return;
+    end_region(context->job, worker, region->weight);
+    *region = (struct region){event->region, points};
+}
+
+static bool on_event(void *opaque, unsigned worker, const struct launch_event *event)
+{
+    struct launch_context *context = opaque;
+    struct kernel_job *job = context->job;
+    const struct array *array = event->access->array;
+    const struct option *option = job->chosen[array->number];
+    if (option == NULL)
+        return true;
+    if (job->traffic)
+        change_region(context, worker, event);
+    const struct usage *usage = &option->usages[job->kernel_number];
+    const struct instructions *instructions = &job->instructions[array->number][event->access->number];
+    struct event_job work = {.job = job,
+                             .worker = worker,
+                             .event = event,
+                             .mapping = option->mapping,
+                             .stage = usage->stage,
+                             .shared = array->space == SPACE_SHARED || usage->stage != NULL};
+    work.slot = access_slot(event->access, SLOT_LOADS);
+    work.stores = event->access->op == ACCESS_ATOMIC; /* an atomic writes what it reads */
+    for (size_t i = 0; i < instructions->load_count; i++)
+        if (!add_instruction(&work, &instructions->loads[i]))
+            return false;
+    work.slot = access_slot(event->access, SLOT_STORES);
+    work.stores = true;
+    for (size_t i = 0; i < instructions->store_count; i++)
+        if (!add_instruction(&work, &instructions->stores[i]))
+            return false;
+    return true;
+}
+
+static size_t snapshot_bytes(const struct kernel_job *job)
+{
+    return job->slot_count * sizeof(struct counts) + job->spec->array_count * sizeof(uint64_t);
+}
+
+static void on_mark(void *opaque, unsigned worker, unsigned depth)
+{
+    struct launch_context *context = opaque;
+    struct kernel_job *job = context->job;
+    size_t counts_bytes = job->slot_count * sizeof(struct counts);
+    unsigned char *snapshot = context->snapshots[worker] + depth * snapshot_bytes(job);
+    if (job->traffic)
+        end_region(job, worker, context->regions[worker].weight);
+    memcpy(snapshot, job->tallies[worker].counts, counts_bytes);
+    memcpy(snapshot + counts_bytes, job->tallies[worker].missed, snapshot_bytes(job) - counts_bytes);
+}
+
+static void on_rollback(void *opaque, unsigned worker, unsigned depth)
+{
+    struct launch_context *context = opaque;
+    struct kernel_job *job = context->job;
+    size_t counts_bytes = job->slot_count * sizeof(struct counts);
+    const unsigned char *snapshot = context->snapshots[worker] + depth * snapshot_bytes(job);
+    memcpy(job->tallies[worker].counts, snapshot, counts_bytes);
+    memcpy(job->tallies[worker].missed, snapshot + counts_bytes, snapshot_bytes(job) - counts_bytes);
+    for (size_t n = 0; n < job->spec->array_count; n++)
+        sector_set_clear(&job->tallies[worker].reads[n]);
+}
+
+/* --- a kernel ----------------------------------------------------------------------------------------------------- */
+
+static bool start_tallies(struct kernel_job *job)
+{
+    size_t arrays = job->spec->array_count + 1;
+    job->tallies = calloc(job->workers, sizeof(*job->tallies));
+    if (job->tallies == NULL)
+        return false;
+    for (unsigned i = 0; i < job->workers; i++) {
+        struct tally *tally = &job->tallies[i];
+        tally->counts = calloc(job->slot_count + 1, sizeof(*tally->counts));
+        tally->reads = calloc(arrays, sizeof(*tally->reads));
+        tally->missed = calloc(arrays, sizeof(*tally->missed));
+        tally->address = calloc(LAUNCH_THREADS_MAX, sizeof(int64_t));
+        tally->place = calloc(LAUNCH_THREADS_MAX, sizeof(int64_t));
+        tally->sorted = calloc(LAUNCH_THREADS_MAX, sizeof(int64_t));
+        if (tally->counts == NULL || tally->reads == NULL || tally->missed == NULL || tally->address == NULL ||
+            tally->place == NULL || tally->sorted == NULL)
+            return false;
+    }
+    return true;
+}
+
+static void free_job(struct kernel_job *job)
+{
+    for (unsigned i = 0; job->tallies != NULL && i < job->workers; i++) {
+        struct tally *tally = &job->tallies[i];
+        for (size_t n = 0; tally->reads != NULL && n < job->spec->array_count; n++)
+            sector_set_free(&tally->reads[n]);
+        free(tally->counts);
+        free(tally->reads);
+        free(tally->missed);
+        free(tally->address);
+        free(tally->place);
+        free(tally->sorted);
+    }
+    free(job->tallies);
+    for (size_t n = 0; job->coverages != NULL && n < job->spec->array_count; n++)
+        coverage_free(job->coverages[n]);
+}
+
+static uint64_t list_divides(const struct instruction *list, size_t count)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < count; i++) {
+        all |= list[i].offset | list[i].stride | list[i].width;
+        for (size_t t = 0; t < list[i].term_count; t++)
+            all |= list[i].terms[t].stride;
+    }
+    return all;
+}
+
+/* The largest power of two that divides all places and widths of an array's stores under any plan of this kernel. */
+static unsigned store_granule(const struct kernel_job *job, const struct option *option)
+{
+    const struct mapping *mapping = option->mapping;
+    const struct usage *usage = &option->usages[job->kernel_number];
+    uint64_t all = SECTOR_BYTES | mapping->array->offset | mapping->row_bytes | mapping->tile_bytes;
+    for (size_t i = 0; i < mapping->array->record->leaf_count; i++)
+        all |= mapping->array->record->leaves[i].offset | mapping->array->record->leaves[i].size |
+               mapping->leaves[i].offset | mapping->leaves[i].stride;
+    for (unsigned i = 0; i < job->kernel->access_count; i++) {
+        const struct instructions *instructions = &usage->instructions[i];
+        all |= list_divides(instructions->stores, instructions->store_count);
+        if (job->kernel->accesses[i]->op == ACCESS_ATOMIC)
+            all |= list_divides(instructions->loads, instructions->load_count);
+    }
+    if (usage->stage != NULL)
+        all |= usage->stage->out_word_bytes | mapping->record_stride;
+    return (unsigned)(all & (~all + 1));
+}
+
+static bool start_coverages(struct kernel_job *job, struct arena *arena)
+{
+    job->coverages = arena_array(arena, job->spec->array_count + 1, sizeof(struct coverage *));
+    for (size_t n = 0; n < job->spec->array_count; n++) {
+        const struct option *option = job->chosen[n];
+        if (option == NULL || !option->usages[job->kernel_number].used || option->array->space == SPACE_SHARED)
+            continue;
+        job->coverages[n] = coverage_new(option->array->offset + option->mapping->bytes, store_granule(job, option),
+                                         job->workers);
+        if (job->coverages[n] == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* The same instructions for record 4 g, then for 4 g + 1, ...: what a thread for four records does to an array that is
+ * not accessed wide. */
+static struct instruction *four_times(struct arena *arena, const struct instruction *list, size_t count)
+{
+    struct instruction *all = arena_array(arena, count * WIDE_RECORDS, sizeof(*all));
+    for (size_t r = 0; r < WIDE_RECORDS; r++)
+        for (size_t i = 0; i < count; i++) {
+            all[r * count + i] = list[i];
+            all[r * count + i].offset += r * list[i].stride;
+        }
+    return all;
+}
+
+static const struct instructions *repeat_instructions(const struct kernel_job *job, const struct usage *usage,
+                                                      struct arena *arena)
+{
+    struct instructions *all = arena_array(arena, job->kernel->access_count, sizeof(*all));
+    for (unsigned i = 0; i < job->kernel->access_count; i++) {
+        const struct instructions *one = &usage->instructions[i];
+        all[i].loads = four_times(arena, one->loads, one->load_count);
+        all[i].load_count = one->load_count * WIDE_RECORDS;
+        all[i].stores = four_times(arena, one->stores, one->store_count);
+        all[i].store_count = one->store_count * WIDE_RECORDS;
+    }
+    return all;
+}
+
+static const struct instructions *direct_instructions(const struct kernel_job *job, const struct option *option,
+                                                      struct arena *arena)
+{
+    const struct plan direct = {.kind = PLAN_DIRECT};
+    const char *reason;
+    struct instructions *all = arena_array(arena, job->kernel->access_count, sizeof(*all));
+    for (unsigned i = 0; i < job->kernel->access_count; i++)
+        if (job->kernel->accesses[i]->array == option->array &&
+            !plan_instructions(&all[i], arena, option->mapping, job->kernel->accesses[i], &direct, &reason))
+            return NULL;
+    return all;
+}
+
+enum launch_role { ROLE_THREADS, ROLE_WIDE, ROLE_TAIL };
+
+static bool choose_instructions(struct kernel_job *job, enum launch_role role, struct arena *arena)
+{
+    job->instructions = arena_array(arena, job->spec->array_count + 1, sizeof(*job->instructions));
+    for (size_t n = 0; n < job->spec->array_count; n++) {
+        const struct option *option = job->chosen[n];
+        if (option == NULL || !option->usages[job->kernel_number].used)
+            continue;
+        const struct usage *usage = &option->usages[job->kernel_number];
+        bool is_wide = usage->effective.plan.kind == PLAN_WIDE;
+        if (role == ROLE_TAIL && is_wide)
+            job->instructions[n] = direct_instructions(job, option, arena);
+        else if (role == ROLE_WIDE && !is_wide)
+            job->instructions[n] = repeat_instructions(job, usage, arena);
+        else
+            job->instructions[n] = usage->instructions;
+        if (job->instructions[n] == NULL)
+            return job_fail(job, "inapplicable-candidate", option->array->name.where, "no direct access under it");
+    }
+    return true;
+}
+
+static bool run_launch(struct kernel_job *job, const struct launch_shape *shape, struct arena *arena,
+                       struct diags *diags)
+{
+    struct launch_context context = {.job = job};
+    context.regions = calloc(job->workers, sizeof(*context.regions));
+    context.snapshots = calloc(job->workers, sizeof(*context.snapshots));
+    if (context.regions == NULL || context.snapshots == NULL)
+        abort();
+    for (unsigned i = 0; i < job->workers; i++) {
+        context.snapshots[i] = calloc(LAUNCH_DIMS_MAX, snapshot_bytes(job) + 1);
+        if (context.snapshots[i] == NULL)
+            abort();
+    }
+    struct launch_sink sink = {&context, on_event, on_mark, on_rollback};
+    enum launch_status status = launch_run(job->kernel, shape, &sink, arena, diags);
+    for (unsigned i = 0; i < job->workers; i++) {
+        end_region(job, i, context.regions[i].weight);
+        free(context.snapshots[i]);
+    }
+    free(context.regions);
+    free(context.snapshots);
+    return status == LAUNCH_DONE;
+}
+
+static bool run_copies(struct kernel_job *job)
+{
+    for (size_t n = 0; n < job->spec->array_count; n++) {
+        const struct option *option = job->chosen[n];
+        if (option == NULL || option->usages[job->kernel_number].stage == NULL)
+            continue;
+        if (!job_add_copies(job, option->mapping, option->usages[job->kernel_number].stage))
+            return false;
+    }
+    return true;
+}
+
+static bool merge_tallies(struct kernel_job *job)
+{
+    for (unsigned i = 1; i < job->workers; i++) {
+        for (size_t s = 0; s < job->slot_count; s++)
+            if (!counts_add(&job->tallies[0].counts[s], &job->tallies[i].counts[s], 1))
+                return job_fail(job, "count-too-large", job->kernel->name.where, "a count passes 2^63 - 1");
+        for (size_t n = 0; n < job->spec->array_count; n++)
+            if (!checked_add_u64(&job->tallies[0].missed[n], job->tallies[0].missed[n], job->tallies[i].missed[n]))
+                job->tallies[0].missed[n] = UINT64_MAX;
+    }
+    return true;
+}
+
+/* --- results ------------------------------------------------------------------------------------------------------ */
+
+static void put_phase(struct kernel_score *out, const struct kernel_job *job, const struct access *access,
+                      enum phase phase, const struct usage *usage)
+{
+    size_t slot = phase_slot(job, access->array, phase == PHASE_COPY_IN ? SLOT_LOADS : SLOT_STORES);
+    out->accesses[out->access_count++] =
+        (struct access_score){.access = access,
+                              .array = access->array,
+                              .op = phase == PHASE_COPY_IN ? ACCESS_READ : ACCESS_WRITE,
+                              .space = SPACE_GLOBAL,
+                              .phase = phase,
+                              .candidate = usage->effective.text,
+                              .counts = job->tallies[0].counts[slot]};
+}
+
+static void put_access(struct kernel_score *out, const struct kernel_job *job, const struct access *access,
+                       const struct usage *usage)
+{
+    struct access_score score = {.access = access, .array = access->array, .candidate = usage->effective.text};
+    score.space = usage->stage != NULL ? SPACE_SHARED : access->array->space;
+    if (access->op != ACCESS_WRITE) {
+        score.op = access->op == ACCESS_ATOMIC ? ACCESS_ATOMIC : ACCESS_READ;
+        score.counts = job->tallies[0].counts[access_slot(access, SLOT_LOADS)];
+        out->accesses[out->access_count++] = score;
+    }
+    if (access->op == ACCESS_WRITE || access->op == ACCESS_UPDATE) {
+        score.op = ACCESS_WRITE;
+        score.counts = job->tallies[0].counts[access_slot(access, SLOT_STORES)];
+        out->accesses[out->access_count++] = score;
+    }
+}
+
+static bool is_first(const struct kernel *kernel, unsigned number)
+{
+    for (unsigned i = 0; i < number; i++)
+        if (kernel->accesses[i]->array == kernel->accesses[number]->array)
+            return false;
+    return true;
+}
+
+static bool is_last(const struct kernel *kernel, unsigned number)
+{
+    for (unsigned i = number + 1; i < kernel->access_count; i++)
+        if (kernel->accesses[i]->array == kernel->accesses[number]->array)
+            return false;
+    return true;
+}
+
+static void put_accesses(struct kernel_score *out, const struct kernel_job *job, struct arena *arena)
+{
+    const struct kernel *kernel = job->kernel;
+    out->accesses = arena_array(arena, (size_t)kernel->access_count * 4 + 1, sizeof(*out->accesses));
+    for (unsigned i = 0; i < kernel->access_count; i++) {
+        const struct access *access = kernel->accesses[i];
+        const struct option *option = job->chosen[access->array->number];
+        if (option == NULL)
+            continue;
+        const struct usage *usage = &option->usages[job->kernel_number];
+        if (usage->stage != NULL && usage->stage->copy_in && is_first(kernel, i))
+            put_phase(out, job, access, PHASE_COPY_IN, usage);
+        put_access(out, job, access, usage);
+        if (usage->stage != NULL && usage->stage->copy_out && is_last(kernel, i))
+            put_phase(out, job, access, PHASE_COPY_OUT, usage);
+    }
+}
+
+static bool put_arrays(struct kernel_score *out, struct kernel_job *job, struct arena *arena)
+{
+    out->arrays = arena_array(arena, job->spec->array_count + 1, sizeof(*out->arrays));
+    for (size_t n = 0; n < job->spec->array_count; n++) {
+        struct footprint footprint;
+        if (job->coverages[n] == NULL)
+            continue;
+        if (!coverage_count(job->coverages[n], &footprint))
+            return job_fail(job, "footprint-too-large", job->kernel->name.where,
+                            "the footprint of so large an array does not fit in memory");
+        out->arrays[out->array_count++] = (struct array_score){.array = job->chosen[n]->array,
+                                                               .distinct_sectors = footprint.distinct_sectors,
+                                                               .fill_sectors = footprint.fill_sectors,
+                                                               .read_sectors = footprint.read_sectors,
+                                                               .written_sectors = footprint.written_sectors,
+                                                               .l1_missed_sectors = job->tallies[0].missed[n]};
+    }
+    return true;
+}
+
+static uint64_t block_shared_bytes(const struct kernel_job *job)
+{
+    uint64_t bytes = 0;
+    for (size_t n = 0; n < job->spec->array_count; n++) {
+        const struct option *option = job->chosen[n];
+        if (option == NULL || !option->usages[job->kernel_number].used)
+            continue;
+        const struct stage *stage = option->usages[job->kernel_number].stage;
+        if (option->array->space == SPACE_SHARED)
+            bytes += option->array->offset + option->mapping->bytes;
+        else if (stage != NULL)
+            bytes += stage->bytes;
+    }
+    return bytes;
+}
+
+static void put_launch(struct kernel_score *out, const struct kernel_job *job, bool wide)
+{
+    const struct kernel *kernel = job->kernel;
+    struct launch_shape shape = wide ? wide_shape(kernel) : launch_shape_of(kernel);
+    out->kernel = kernel;
+    out->blocks = shape.grid[0] * shape.grid[1] * shape.grid[2];
+    out->threads = out->blocks * kernel->block_threads;
+    out->active_warps = out->blocks * ((kernel->block_threads + WARP_LANES - 1) / WARP_LANES);
+    out->shared_bytes = block_shared_bytes(job);
+}
+
+static bool run_job(struct kernel_job *job, bool wide, struct arena *arena, struct diags *diags)
+{
+    struct launch_shape shape = wide ? wide_shape(job->kernel) : launch_shape_of(job->kernel), tail;
+    if (!choose_instructions(job, wide ? ROLE_WIDE : ROLE_THREADS, arena) || !run_launch(job, &shape, arena, diags))
+        return false;
+    if (wide && wide_tail_shape(&tail, job->kernel) &&
+        (!choose_instructions(job, ROLE_TAIL, arena) || !run_launch(job, &tail, arena, diags)))
+        return false;
+    return run_copies(job) && merge_tallies(job);
+}
+
+bool score_kernel(struct kernel_score *out, const struct spec *spec, size_t kernel_number,
+                  struct option *const *chosen, bool wide, bool traffic, struct arena *arena, struct diags *diags)
+{
+    const struct kernel *kernel = spec->kernels;
+    for (size_t k = 0; k < kernel_number; k++)
+        kernel = kernel->next;
+    struct kernel_job job = {.spec = spec,
+                             .kernel = kernel,
+                             .kernel_number = kernel_number,
+                             .chosen = chosen,
+                             .workers = launch_workers(),
+                             .slot_count = (size_t)kernel->access_count * 2 + spec->array_count * 2,
+                             .traffic = traffic};
+    *out = (struct kernel_score){0};
+    if (!start_tallies(&job) || !start_coverages(&job, arena))
+        abort();
+    bool done = run_job(&job, wide, arena, diags);
+    if (done) {
+        put_launch(out, &job, wide);
+        put_accesses(out, &job, arena);
+        done = put_arrays(out, &job, arena);
+    }
+    if (!done && job.problem != NULL)
+        diag_error(diags, job.problem_id, job.problem_where, "%s, in kernel '%s'", job.problem, kernel->name.text);
+    free_job(&job);
+    return done;
+}
+
+static bool fits_device(const struct kernel_score *score, const struct device *device, struct diags *diags)
+{
+    if (score->shared_bytes <= (uint64_t)device->shared_bytes_per_block)
+        return true;
+    diag_error(diags, "inapplicable-candidate", score->kernel->name.where,
+               "kernel '%s' needs %" PRIu64 " bytes of shared memory a block with these candidates; '%s' has %" PRId64,
+               score->kernel->name.text, score->shared_bytes, device->name, device->shared_bytes_per_block);
+    return false;
+}
+
+struct score *score_spec(const struct spec *spec, const struct device *device, struct option *const *chosen,
+                         struct arena *arena, struct diags *diags)
+{
+    struct score *score = arena_alloc(arena, sizeof(*score));
+    score->kernels = arena_array(arena, spec->kernel_count + 1, sizeof(*score->kernels));
+    score->kernel_count = spec->kernel_count;
+    const struct kernel *kernel = spec->kernels;
+    for (size_t k = 0; k < spec->kernel_count; k++, kernel = kernel->next) {
+        bool wide;
+        const char *reason;
+        if (!candidates_agree(&wide, spec, k, chosen, arena, &reason)) {
+            diag_error(diags, "inapplicable-candidate", kernel->name.where, "%s", reason);
+            continue;
+        }
+        if (score_kernel(&score->kernels[k], spec, k, chosen, wide, true, arena, diags))
+            (void)fits_device(&score->kernels[k], device, diags);
+    }
+    return diag_failed(diags) ? NULL : score;
+}

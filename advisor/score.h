@@ -1,0 +1,66 @@
+/* Takes a description and one option an array, gives exact counts of what every access makes the GPU move. The heart:
+ * knows no XML and no output. advisor/MODEL.md derives it. */
+#ifndef SW_SCORE_H
+#define SW_SCORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "candidates.h"
+#include "device.h"
+#include "diag.h"
+#include "request.h"
+#include "spec.h"
+
+enum phase { PHASE_THREADS, PHASE_COPY_IN, PHASE_COPY_OUT };
+
+struct access_score {
+    const struct access *access; /* for a phase: the array's first (copy-in) or last (copy-out) access in the kernel */
+    const struct array *array;
+    enum access_op op;      /* ACCESS_READ, ACCESS_WRITE or ACCESS_ATOMIC: an update makes two scores */
+    enum array_space space; /* a staged access's threads use SPACE_SHARED; its phases are SPACE_GLOBAL */
+    enum phase phase;
+    const char *candidate;  /* what is done there, canonical */
+    struct counts counts;   /* a phase's wavefronts and conflicts are those of its shared side */
+};
+
+struct array_score {
+    const struct array *array;
+    uint64_t distinct_sectors; /* the launch's footprint */
+    uint64_t fill_sectors;     /* left partly written by the launch */
+    uint64_t read_sectors;     /* distinct sectors that the launch reads */
+    uint64_t written_sectors;  /* distinct sectors that it writes */
+    uint64_t l1_missed_sectors; /* read sectors, each once a block and trip: what L1 cannot keep (an estimate's input) */
+};
+
+struct kernel_score {
+    const struct kernel *kernel;
+    struct access_score *accesses; /* in document order, a copy-in before and a copy-out after the accesses it serves */
+    size_t access_count;
+    struct array_score *arrays; /* global arrays that the kernel touches, in the description's order */
+    size_t array_count;
+    uint64_t threads;       /* that are launched: a quarter for wide(4) */
+    uint64_t blocks;
+    uint64_t active_warps;  /* warps launched */
+    uint64_t shared_bytes;  /* a block: its shared arrays and staged copies */
+};
+
+struct score {
+    struct kernel_score *kernels;
+    size_t kernel_count;
+};
+
+/* Counts one launch of a kernel for the arrays that have an option; `wide`: a quarter of the threads, each for four
+ * records. `traffic`: l1_missed_sectors too. False after a diagnostic. */
+bool score_kernel(struct kernel_score *out, const struct spec *spec, size_t kernel_number,
+                  struct option *const *chosen, bool wide, bool traffic, struct arena *arena, struct diags *diags)
+    __attribute__((warn_unused_result));
+
+/* Counts one launch of every kernel. Returns NULL after a diagnostic: an index outside its extent, overflow, division
+ * by zero, an endless loop ..., each naming the element and the first thread that does it. */
+struct score *score_spec(const struct spec *spec, const struct device *device, struct option *const *chosen,
+                         struct arena *arena, struct diags *diags) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,64 @@
+/* What score's files share: the tally of one kernel's launch. */
+#ifndef SW_SCORE_INTERNAL_H
+#define SW_SCORE_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "coverage.h"
+#include "pattern.h"
+#include "score.h"
+#include "sector_set.h"
+
+/* What one worker has counted: an access has two slots, loads (and atomics) and stores, then an array has two, copy-in
+ * and copy-out. */
+struct tally {
+    struct counts *counts;
+    struct sector_set *reads; /* an array: sectors that the region at hand reads */
+    uint64_t *missed;         /* an array: l1_missed_sectors so far */
+    int64_t *address;         /* scratch: one a thread */
+    int64_t *place;
+    int64_t *sorted;
+};
+
+/* An instruction list and how it is used in the launch at hand. */
+struct kernel_job {
+    const struct spec *spec;
+    const struct kernel *kernel;
+    size_t kernel_number;
+    struct option *const *chosen;          /* an array; NULL: not counted */
+    const struct instructions **instructions; /* an array: one a kernel access */
+    struct coverage **coverages;           /* an array; NULL for shared ones and those not used */
+    struct tally *tallies;                 /* one a worker */
+    unsigned workers;
+    size_t slot_count;
+    bool traffic; /* also what L1 misses */
+    /* the first problem that counting itself finds */
+    const char *problem_id;
+    const char *problem;
+    struct span problem_where;
+};
+
+enum { SLOT_LOADS, SLOT_STORES };
+
+static inline size_t access_slot(const struct access *access, unsigned direction)
+{
+    return (size_t)access->number * 2 + direction;
+}
+
+static inline size_t phase_slot(const struct kernel_job *job, const struct array *array, unsigned direction)
+{
+    return (size_t)job->kernel->access_count * 2 + (size_t)array->number * 2 + direction;
+}
+
+/* Counts a pattern into a slot and adds its places to the array's footprint. False where that cannot be. */
+bool job_add(struct kernel_job *job, unsigned worker, const struct array *array, size_t slot, bool stores,
+             const struct pattern *pattern);
+
+/* Counts the copies of a staged array over all blocks. */
+bool job_add_copies(struct kernel_job *job, const struct mapping *mapping, const struct stage *stage);
+
+/* Remembers the first problem; always returns false. */
+bool job_fail(struct kernel_job *job, const char *id, struct span where, const char *problem);
+
+#endif

@@ -1,0 +1,196 @@
+#include <string.h>
+
+#include "score_internal.h"
+
+/* The blocks of a launch for which the cut box has one and the same shape. */
+struct block_box {
+    uint64_t first[3], count[3];
+};
+
+/* The box of records that these blocks copy, relative to the uncut origin; empty where count is 0. */
+struct cut_box {
+    uint64_t first[SPEC_DIMS_MAX], count[SPEC_DIMS_MAX];
+};
+
+struct copy {
+    struct kernel_job *job;
+    const struct mapping *mapping;
+    const struct stage *stage;
+    bool out; /* copy-out: shared loads and global stores */
+};
+
+static int64_t origin_at(const struct stage *stage, unsigned d, const uint64_t block[3])
+{
+    int64_t origin = stage->origin[d];
+    for (unsigned b = 0; b < 3; b++)
+        origin += stage->origin_step[d][b] * (int64_t)block[b];
+    return origin;
+}
+
+/* The least and the most origin of a dimension over the blocks. */
+static void origin_bounds(const struct stage *stage, unsigned d, const struct block_box *blocks, int64_t *low,
+                          int64_t *high)
+{
+    *low = *high = origin_at(stage, d, blocks->first);
+    for (unsigned b = 0; b < 3; b++) {
+        int64_t reach = stage->origin_step[d][b] * (int64_t)(blocks->count[b] - 1);
+        *(reach < 0 ? low : high) += reach;
+    }
+}
+
+/* A block dimension along which the way the box is cut changes, -1 where it is the same for all blocks. */
+static int changing_dim(const struct stage *stage, const struct block_box *blocks)
+{
+    for (unsigned d = 0; d < stage->dim_count; d++) {
+        int64_t low, high, extent = (int64_t)stage->array->extent[d], length = (int64_t)stage->extent[d];
+        origin_bounds(stage, d, blocks, &low, &high);
+        bool uncut = low >= 0 && high + length <= extent;
+        bool outside = high + length <= 0 || low >= extent;
+        for (unsigned b = 0; b < 3 && low != high && !uncut && !outside; b++)
+            if (stage->origin_step[d][b] != 0 && blocks->count[b] > 1)
+                return (int)b;
+    }
+    return -1;
+}
+
+static struct cut_box cut(const struct stage *stage, const struct block_box *blocks)
+{
+    struct cut_box box = {{0}, {0}};
+    for (unsigned d = 0; d < stage->dim_count; d++) {
+        int64_t origin = origin_at(stage, d, blocks->first), extent = (int64_t)stage->array->extent[d];
+        int64_t from = origin < 0 ? -origin : 0, to = (int64_t)stage->extent[d];
+        to = origin + to > extent ? extent - origin : to;
+        box.first[d] = (uint64_t)from;
+        box.count[d] = to > from ? (uint64_t)(to - from) : 0;
+    }
+    return box;
+}
+
+/* One step of the copying loop: word number `first` + t for thread t. */
+struct step {
+    int64_t global[LAUNCH_THREADS_MAX], shared[LAUNCH_THREADS_MAX];
+    uint64_t active[LAUNCH_THREADS_MAX / 64];
+    bool any;
+};
+
+static unsigned word_bytes(const struct copy *copy)
+{
+    return copy->out ? copy->stage->out_word_bytes : copy->stage->word_bytes;
+}
+
+static bool word_is_written(const struct copy *copy, uint64_t at)
+{
+    if (!copy->out || copy->stage->copy_out_whole)
+        return true;
+    for (unsigned i = 0; i < word_bytes(copy); i++)
+        if (copy->stage->written[at + i])
+            return true;
+    return false;
+}
+
+static void fill_step(struct step *step, const struct copy *copy, const struct cut_box *box, const int64_t *origin,
+                      uint64_t first, uint64_t words)
+{
+    const struct stage *stage = copy->stage;
+    const struct mapping *mapping = copy->mapping;
+    unsigned last = stage->dim_count - 1, threads = (unsigned)copy->job->kernel->block_threads;
+    uint64_t record_words = mapping->record_stride / word_bytes(copy), row_words = record_words * box->count[last];
+    memset(step->active, 0, sizeof(step->active));
+    step->any = false;
+    for (unsigned t = 0; t < threads; t++) {
+        uint64_t word = first + t;
+        step->global[t] = step->shared[t] = 0;
+        if (word >= words)
+            continue;
+        uint64_t row = word / row_words, record = word % row_words / record_words;
+        uint64_t at = word % record_words * word_bytes(copy);
+        uint64_t r[SPEC_DIMS_MAX] = {0};
+        r[last] = box->first[last] + record;
+        if (last >= 1)
+            r[last - 1] = box->first[last - 1] + (last >= 2 ? row % box->count[last - 1] : row);
+        if (last >= 2)
+            r[0] = box->first[0] + row / box->count[1];
+        int64_t global = (int64_t)(mapping->array->offset + at), shared = (int64_t)at;
+        for (unsigned d = 0; d <= last; d++) {
+            uint64_t bytes = d == last ? stage->record_bytes : d + 1 == last ? stage->row_bytes : stage->plane_bytes;
+            global += (origin[d] + (int64_t)r[d]) * (int64_t)layout_step(mapping, 0, d);
+            shared += (int64_t)(r[d] * bytes);
+        }
+        step->global[t] = global;
+        step->shared[t] = shared;
+        if (word_is_written(copy, at)) {
+            step->active[t / 64] |= UINT64_C(1) << (t % 64);
+            step->any = true;
+        }
+    }
+}
+
+static bool add_step(const struct copy *copy, const struct step *step, const struct block_box *blocks)
+{
+    struct kernel_job *job = copy->job;
+    const struct stage *stage = copy->stage;
+    struct pattern pattern = {
+        .threads = (unsigned)job->kernel->block_threads, .active = step->active, .width = word_bytes(copy)};
+    for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++)
+        pattern.count[k] = k < 3 ? blocks->count[k] : 1;
+    size_t slot = phase_slot(job, stage->array, copy->out ? SLOT_STORES : SLOT_LOADS);
+    struct counts *counts = &job->tallies[0].counts[slot];
+    const uint64_t asked = counts->asked_bytes, unique = counts->unique_bytes;
+    pattern.address = step->shared;
+    pattern.shared = true;
+    if (!job_add(job, 0, stage->array, slot, copy->out, &pattern))
+        return false;
+    /* The same bytes go through global memory: they are asked for once. */
+    counts->asked_bytes = asked;
+    counts->unique_bytes = unique;
+    pattern.address = step->global;
+    pattern.shared = false;
+    for (unsigned b = 0; b < 3; b++)
+        for (unsigned d = 0; d < stage->dim_count && blocks->count[b] > 1; d++)
+            pattern.step[b] += stage->origin_step[d][b] * (int64_t)layout_step(copy->mapping, 0, d);
+    return job_add(job, 0, stage->array, slot, copy->out, &pattern);
+}
+
+static bool add_same_blocks(const struct copy *copy, const struct block_box *blocks)
+{
+    const struct stage *stage = copy->stage;
+    struct cut_box box = cut(stage, blocks);
+    int64_t origin[SPEC_DIMS_MAX];
+    uint64_t words = copy->mapping->record_stride / word_bytes(copy);
+    for (unsigned d = 0; d < stage->dim_count; d++) {
+        origin[d] = origin_at(stage, d, blocks->first);
+        words *= box.count[d];
+    }
+    struct step step;
+    for (uint64_t first = 0; first < words; first += copy->job->kernel->block_threads) {
+        fill_step(&step, copy, &box, origin, first, words);
+        if (step.any && !add_step(copy, &step, blocks))
+            return false;
+    }
+    return true;
+}
+
+/* Blocks near the array's ends copy less: halves the launch until all blocks of a part do the same. */
+static bool add_blocks(const struct copy *copy, const struct block_box *blocks)
+{
+    int dim = changing_dim(copy->stage, blocks);
+    if (dim < 0)
+        return add_same_blocks(copy, blocks);
+    struct block_box low = *blocks, high = *blocks;
+    low.count[dim] = blocks->count[dim] / 2;
+    high.first[dim] += low.count[dim];
+    high.count[dim] -= low.count[dim];
+    return add_blocks(copy, &low) && add_blocks(copy, &high);
+}
+
+bool job_add_copies(struct kernel_job *job, const struct mapping *mapping, const struct stage *stage)
+{
+    struct copy copy = {.job = job, .mapping = mapping, .stage = stage};
+    struct block_box all = {.count = {job->kernel->grid[0], job->kernel->grid[1], job->kernel->grid[2]}};
+    if (stage->copy_in && !add_blocks(&copy, &all))
+        return false;
+    if (job->traffic)
+        job->tallies[0].missed[stage->array->number] = job->tallies[0].counts[phase_slot(job, stage->array, 0)].sectors;
+    copy.out = true;
+    return !stage->copy_out || add_blocks(&copy, &all);
+}

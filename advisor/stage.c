@@ -1,0 +1,247 @@
+#include "stage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "checked.h"
+#include "launch.h"
+#include "plan.h"
+
+/* What looking at a kernel's events finds about an array's indices. */
+struct survey {
+    const struct array *array;
+    const uint64_t *grid;
+    bool known[3]; /* a block dimension along which some event is a line */
+    int64_t step[SPEC_DIMS_MAX][3];
+    int64_t low[SPEC_DIMS_MAX], high[SPEC_DIMS_MAX]; /* relative to the block's origin */
+    bool found, measuring, irregular, too_large;
+    unsigned points; /* events of single blocks seen before any line */
+    uint64_t records_max;
+};
+
+static bool learn_steps(struct survey *survey, const struct launch_event *event)
+{
+    enum { POINTS_MAX = 256 };
+    for (unsigned b = 0; b < 3; b++) {
+        if (event->count[b] <= 1) {
+            survey->irregular |= survey->grid[b] > 1 && !survey->known[b] && ++survey->points > POINTS_MAX;
+            continue;
+        }
+        for (unsigned d = 0; d < survey->array->dim_count; d++) {
+            int64_t step = event->index[d].step[b], stride = (int64_t)event->block_step[b];
+            survey->irregular |= step % stride != 0 || (survey->known[b] && survey->step[d][b] != step / stride);
+            survey->step[d][b] = step / stride;
+        }
+        survey->known[b] = true;
+    }
+    return !survey->irregular;
+}
+
+/* Where the event's indices of dimension d lie, relative to the block's origin; loops widen it. */
+static bool measure(struct survey *survey, const struct launch_event *event, unsigned d)
+{
+    int64_t origin = 0, below = 0, above = 0;
+    for (unsigned b = 0; b < 3; b++) {
+        origin += survey->step[d][b] * (int64_t)event->first_block[b];
+        if (event->count[b] > 1 && event->index[d].step[b] != survey->step[d][b] * (int64_t)event->block_step[b])
+            return false;
+    }
+    for (unsigned k = 3; k < LAUNCH_DIMS_MAX; k++) {
+        int64_t reach = event->index[d].step[k] * (int64_t)(event->count[k] - 1);
+        below += reach < 0 ? reach : 0;
+        above += reach > 0 ? reach : 0;
+    }
+    for (unsigned t = 0; t < event->thread_count; t++) {
+        if ((event->active[t / 64] >> (t % 64) & 1) == 0)
+            continue;
+        int64_t low = event->index[d].constant[t] - origin + below, high = event->index[d].constant[t] - origin + above;
+        survey->low[d] = low < survey->low[d] ? low : survey->low[d];
+        survey->high[d] = high > survey->high[d] ? high : survey->high[d];
+    }
+    survey->too_large |= (uint64_t)(survey->high[d] - survey->low[d]) >= survey->records_max;
+    return !survey->too_large;
+}
+
+static bool survey_event(void *context, unsigned worker, const struct launch_event *event)
+{
+    (void)worker;
+    struct survey *survey = context;
+    bool goes_on = true;
+    if (event->access->array != survey->array)
+        return true;
+#ifdef _OPENMP
+#pragma omp critical(stage_survey)
+#endif
+    {
+        survey->found = true;
+        if (!survey->measuring) {
+            goes_on = learn_steps(survey, event);
+        } else {
+            for (unsigned d = 0; d < survey->array->dim_count && goes_on; d++)
+                goes_on = measure(survey, event, d);
+            survey->irregular |= !goes_on && !survey->too_large;
+        }
+    }
+    return goes_on;
+}
+
+static bool survey_run(struct survey *survey, const struct kernel *kernel, struct arena *arena)
+{
+    struct diags ignored = {.arena = arena}; /* faults are the counting's to report */
+    struct launch_shape shape = launch_shape_of(kernel);
+    struct launch_sink sink = {survey, survey_event, NULL, NULL};
+    return launch_run(kernel, &shape, &sink, arena, &ignored) == LAUNCH_DONE;
+}
+
+static bool survey_footprint(struct survey *survey, const struct kernel *kernel, struct arena *arena,
+                             const char **reason)
+{
+    const char *not_affine = "a block's footprint is no box that moves evenly with blockIdx";
+    *reason = not_affine;
+    if (!survey_run(survey, kernel, arena) || !survey->found)
+        return false;
+    for (unsigned b = 0; b < 3; b++)
+        if (kernel->grid[b] > 1 && !survey->known[b])
+            return false;
+    for (unsigned d = 0; d < SPEC_DIMS_MAX; d++) {
+        survey->low[d] = INT64_MAX;
+        survey->high[d] = INT64_MIN;
+    }
+    survey->measuring = true;
+    if (survey_run(survey, kernel, arena))
+        return true;
+    if (survey->too_large)
+        *reason = "a block's footprint does not fit the shared memory of a block";
+    return false;
+}
+
+static bool accesses_allow(const struct kernel *kernel, const struct array *array, struct stage *stage,
+                           const char **reason)
+{
+    for (unsigned i = 0; i < kernel->access_count; i++) {
+        const struct access *access = kernel->accesses[i];
+        if (access->array != array)
+            continue;
+        if (access->op == ACCESS_ATOMIC || access->bytes != 0) {
+            *reason = access->op == ACCESS_ATOMIC ? "atomics on it must reach global memory"
+                                                  : "an access sets the width of its instruction with 'bytes'";
+            return false;
+        }
+        stage->copy_in |= access->op != ACCESS_WRITE;
+        stage->copy_out |= access->op != ACCESS_READ;
+        stage->copy_out_whole |= access->op == ACCESS_UPDATE;
+    }
+    return true;
+}
+
+/* Which bytes of the record the kernel's writes cover; a subscript with an expression may be any of its values. */
+static void flag_written(bool *written, const struct record *record, const struct access *access)
+{
+    for (size_t i = 0; i < access->selected_count; i++) {
+        const struct selected *selected = &access->selected[i];
+        uint64_t from = record->leaves[selected->leaf].offset + selected->inner_offset;
+        uint64_t values = 1;
+        for (size_t s = 0; s < selected->subscript_count; s++)
+            values *= selected->subscripts[s].extent;
+        for (uint64_t v = 0; v < values; v++) {
+            uint64_t rest = v, at = from;
+            for (size_t s = 0; s < selected->subscript_count; s++) {
+                at += rest % selected->subscripts[s].extent * selected->subscripts[s].stride_bytes;
+                rest /= selected->subscripts[s].extent;
+            }
+            memset(written + at, 1, selected->size);
+        }
+    }
+}
+
+static bool word_is_whole(const bool *written, const struct record *record, uint64_t from, unsigned width)
+{
+    bool any = false, all = true;
+    for (uint64_t i = from; i < from + width; i++) {
+        bool padding = i >= record->type->size || !record->owned[i];
+        any |= written[i];
+        all &= written[i] || padding;
+    }
+    return !any || all;
+}
+
+static void find_written(struct stage *stage, struct arena *arena, const struct mapping *mapping)
+{
+    bool *written = arena_array(arena, mapping->record_stride, sizeof(*written));
+    for (unsigned i = 0; i < stage->kernel->access_count; i++) {
+        const struct access *access = stage->kernel->accesses[i];
+        if (access->array == stage->array && access->op == ACCESS_WRITE)
+            flag_written(written, stage->array->record, access);
+    }
+    for (uint64_t at = 0; at < mapping->record_stride; at += stage->out_word_bytes)
+        while (!word_is_whole(written, stage->array->record, at, stage->out_word_bytes))
+            stage->out_word_bytes /= 2;
+    stage->written = written;
+}
+
+static uint64_t shared_arrays_bytes(const struct kernel *kernel)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < kernel->access_count; i++) {
+        const struct array *array = kernel->accesses[i]->array;
+        bool seen = false;
+        for (unsigned j = 0; j < i; j++)
+            seen |= kernel->accesses[j]->array == array;
+        if (!seen && array->space == SPACE_SHARED)
+            bytes += array->offset + array->records * array->record->type->size + array->align;
+    }
+    return bytes;
+}
+
+static bool lay_out(struct stage *stage, const struct mapping *mapping, const struct plan *plan,
+                    const struct device *device, const char **reason)
+{
+    enum { WORD = 4 };
+    *reason = "a block's footprint does not fit the shared memory of a block";
+    uint64_t records = 1;
+    for (unsigned d = 0; d < stage->dim_count; d++)
+        records *= stage->extent[d]; /* each at most 2^18: no overflow */
+    if (records > (uint64_t)device->shared_bytes_per_block)
+        return false;
+    uint64_t unit = stage->array->record->type->align > WORD ? stage->array->record->type->align : WORD;
+    unsigned last = stage->dim_count - 1;
+    stage->pad_bytes = plan->pad * unit;
+    stage->record_bytes = mapping->record_stride + (last == 0 ? stage->pad_bytes : 0);
+    stage->row_bytes = stage->record_bytes * stage->extent[last] + (last == 0 ? 0 : stage->pad_bytes);
+    stage->plane_bytes = stage->row_bytes * (last >= 1 ? stage->extent[last - 1] : 1);
+    stage->bytes = stage->plane_bytes * (last >= 2 ? stage->extent[last - 2] : 1);
+    return stage->bytes + shared_arrays_bytes(stage->kernel) <= (uint64_t)device->shared_bytes_per_block;
+}
+
+bool stage_plan(struct stage **out, struct arena *arena, const struct kernel *kernel, const struct mapping *mapping,
+                const struct plan *plan, const struct device *device, const char **reason)
+{
+    const struct array *array = mapping->array;
+    struct stage *stage = arena_alloc(arena, sizeof(*stage));
+    *stage = (struct stage){.array = array, .kernel = kernel, .dim_count = array->dim_count};
+    *out = stage;
+    if (array->space == SPACE_SHARED || mapping->record_stride == 0 || plan->swizzle) {
+        *reason = array->space == SPACE_SHARED ? "the array is in shared memory already"
+                  : plan->swizzle              ? "this version cannot swizzle the shared copy yet"
+                                               : "staging copies whole records, which this layout takes apart";
+        return false;
+    }
+    if (!accesses_allow(kernel, array, stage, reason))
+        return false;
+    struct survey survey = {.array = array, .grid = kernel->grid};
+    survey.records_max = (uint64_t)device->shared_bytes_per_block / mapping->record_stride + 1;
+    if (!survey_footprint(&survey, kernel, arena, reason))
+        return false;
+    for (unsigned d = 0; d < array->dim_count; d++) {
+        stage->origin[d] = survey.low[d];
+        stage->extent[d] = (uint64_t)(survey.high[d] - survey.low[d]) + 1;
+        memcpy(stage->origin_step[d], survey.step[d], sizeof(stage->origin_step[d]));
+    }
+    if (!lay_out(stage, mapping, plan, device, reason))
+        return false;
+    uint64_t divides = 4 | mapping->record_stride | array->offset | mapping->row_bytes;
+    stage->word_bytes = stage->out_word_bytes = (unsigned)(divides & (~divides + 1));
+    if (stage->copy_out && !stage->copy_out_whole)
+        find_written(stage, arena, mapping);
+    return true;
+}

@@ -1,0 +1,48 @@
+/* Takes a kernel and an array it touches, gives the block's footprint and the shared copy that `staged` makes of it. */
+#ifndef SW_STAGE_H
+#define SW_STAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "device.h"
+#include "layout.h"
+#include "notation.h"
+#include "spec.h"
+
+/* The box of records that a block touches: dimension d begins at
+ *     origin[d] + sum over b of origin_step[d][b] * blockIdx[b]
+ * and is extent[d] records long. What is copied is cut at both ends to the array's extent; places in the shared copy
+ * count from the uncut origin: the record with index (i0, i1, i2) is at byte
+ *     r_last * record_bytes + r_(last-1) * row_bytes + r_(last-2) * plane_bytes,    r_d = i_d - origin of d.
+ * The block's threads, in linear order, copy the words of the cut box in its row-major order: thread t takes words t,
+ * t + threads, t + 2 threads and so on.
+ * pad: for arrays of one dimension `pad` units are added to each record, else to each row. A unit is the record's
+ * alignment, at least a 4-byte word. */
+struct stage {
+    const struct array *array;
+    const struct kernel *kernel;
+    unsigned dim_count;
+    int64_t origin[SPEC_DIMS_MAX];
+    int64_t origin_step[SPEC_DIMS_MAX][3];
+    uint64_t extent[SPEC_DIMS_MAX];
+    uint64_t record_bytes, row_bytes, plane_bytes; /* strides of the shared copy */
+    uint64_t pad_bytes;
+    uint64_t bytes;       /* of shared memory */
+    unsigned word_bytes;     /* of one copying instruction a lane on the way in: 4, 2 or 1 */
+    unsigned out_word_bytes; /* on the way out: no more, so that each word written is written whole */
+    bool copy_in, copy_out;
+    bool copy_out_whole;  /* an update: whole records, padding included */
+    const bool *written;  /* a flag a byte of the record: what copy-out writes; NULL when copy_out_whole */
+};
+
+/* Finds the footprint of `array` in `kernel` and lays out the copy for plan->pad. The mapping must keep records whole
+ * (aos, row-major). False and a sentence in *reason where staging does not apply: the footprint is no box that is
+ * affine in blockIdx, does not fit the device's shared memory together with the kernel's own shared arrays, or the
+ * array is used by atomics, `bytes`, or lives in shared memory. */
+bool stage_plan(struct stage **out, struct arena *arena, const struct kernel *kernel, const struct mapping *mapping,
+                const struct plan *plan, const struct device *device, const char **reason)
+    __attribute__((warn_unused_result));
+
+#endif

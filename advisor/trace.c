@@ -1,0 +1,210 @@
+#include "trace.h"
+
+#include <inttypes.h>
+
+enum { STEPS_MAX = 1 << 26 };
+
+struct trace {
+    const struct kernel *kernel;
+    struct arena *arena;
+    struct diags *diags;
+    struct expr_frame frame;
+    int64_t *variables;
+    uint64_t steps;
+    uint64_t thread_number; /* linear over the grid */
+    bool faulted, tired;
+};
+
+static void report(struct trace *trace, const char *id, struct span where, const char *problem)
+{
+    const int64_t *b = trace->frame.builtins;
+    diag_error(trace->diags, id, where,
+               "%s in kernel '%s', first by thread %" PRIu64 " (block %" PRId64 " %" PRId64 " %" PRId64 ", thread %" PRId64
+               " %" PRId64 " %" PRId64 ")",
+               problem, trace->kernel->name.text, trace->thread_number, b[BUILTIN_BLOCK_IDX_X], b[BUILTIN_BLOCK_IDX_Y],
+               b[BUILTIN_BLOCK_IDX_Z], b[BUILTIN_THREAD_IDX_X], b[BUILTIN_THREAD_IDX_Y], b[BUILTIN_THREAD_IDX_Z]);
+    trace->faulted = true;
+}
+
+static const char *fault_id(enum expr_fault fault)
+{
+    switch (fault) {
+    case EXPR_DIVISION_BY_ZERO:
+        return "division-by-zero";
+    case EXPR_SHIFT_RANGE:
+        return "shift-range";
+    case EXPR_TABLE_RANGE:
+        return "table-range";
+    case EXPR_OVERFLOW:
+    case EXPR_FINE:
+        break;
+    }
+    return "overflow";
+}
+
+/* False where the thread ends here. */
+static bool value_of_expr(int64_t *out, struct trace *trace, const struct expr *expr)
+{
+    const struct expr *culprit;
+    int64_t detail;
+    trace->tired |= ++trace->steps > STEPS_MAX;
+    if (trace->tired)
+        return false;
+    enum expr_fault fault = expr_evaluate(out, expr, &trace->frame, &culprit, &detail);
+    if (fault == EXPR_FINE)
+        return true;
+    report(trace, fault_id(fault), culprit->at, expr_fault_message(trace->arena, fault, culprit, detail));
+    return false;
+}
+
+static bool run_access(struct trace *trace, const struct access *access)
+{
+    for (unsigned d = 0; d < access->array->dim_count; d++) {
+        int64_t index;
+        if (!value_of_expr(&index, trace, access->index[d]))
+            return false;
+        if (index >= 0 && (uint64_t)index < access->array->extent[d])
+            continue;
+        report(trace, "index-range", access->index[d]->where,
+               arena_printf(trace->arena, "index %" PRId64 " is outside the extent %" PRIu64 " of array '%s'", index,
+                            access->array->extent[d], access->array->name.text));
+        return false;
+    }
+    for (size_t i = 0; i < access->subscript_count; i++) {
+        int64_t index;
+        if (!value_of_expr(&index, trace, access->subscripts[i].index))
+            return false;
+        if (index >= 0 && (uint64_t)index < access->subscripts[i].extent)
+            continue;
+        report(trace, "subscript-range", access->subscripts[i].index->where,
+               arena_printf(trace->arena, "subscript %" PRId64 " is outside the member's %" PRIu64 " elements", index,
+                            access->subscripts[i].extent));
+        return false;
+    }
+    return true;
+}
+
+static bool run_statements(struct trace *trace, const struct statement *statement);
+
+static bool loop_goes_on(bool *out, struct trace *trace, const struct statement *loop, int64_t to)
+{
+    int64_t test = trace->variables[loop->slot] < to;
+    if (loop->test != NULL && !value_of_expr(&test, trace, loop->test))
+        return false;
+    *out = test != 0;
+    return true;
+}
+
+static bool advance_loop(struct trace *trace, const struct statement *loop, int64_t step)
+{
+    int64_t *variable = &trace->variables[loop->slot], next;
+    if (loop->advance != NULL && !value_of_expr(&next, trace, loop->advance))
+        return false;
+    if (loop->advance == NULL && expr_apply(&next, EXPR_ADD, *variable, step) != EXPR_FINE) {
+        /* Past every 64-bit bound: a `to` loop ends there. */
+        *variable = INT64_MAX;
+        return loop->to != NULL;
+    }
+    if (next == *variable) {
+        report(trace, "loop-step", loop->where, "the loop does not advance");
+        return false;
+    }
+    *variable = next;
+    return true;
+}
+
+static bool run_loop(struct trace *trace, const struct statement *loop)
+{
+    int64_t from = 0, to = 0, step = 1;
+    if ((loop->from != NULL && !value_of_expr(&from, trace, loop->from)) ||
+        (loop->to != NULL && !value_of_expr(&to, trace, loop->to)) ||
+        (loop->step != NULL && !value_of_expr(&step, trace, loop->step)))
+        return false;
+    trace->variables[loop->slot] = from;
+    if (loop->advance == NULL && step <= 0) {
+        report(trace, "loop-step", loop->where, "the loop's step is not positive: it does not advance");
+        return false;
+    }
+    bool counted = loop->to != NULL && loop->advance == NULL;
+    for (uint64_t trips = 0;; trips++) {
+        bool goes_on;
+        if (!loop_goes_on(&goes_on, trace, loop, to))
+            return false;
+        if (!goes_on)
+            return true;
+        if (!counted && trips >= LAUNCH_TRIPS_MAX) {
+            report(trace, "loop-trips", loop->where, "the loop takes more than 1048576 trips");
+            return false;
+        }
+        if (!run_statements(trace, loop->body) || !advance_loop(trace, loop, step))
+            return false;
+    }
+}
+
+static bool run_branch(struct trace *trace, const struct statement *statement)
+{
+    int64_t test;
+    if (!value_of_expr(&test, trace, statement->condition))
+        return false;
+    return run_statements(trace, test != 0 ? statement->body : statement->otherwise);
+}
+
+static bool run_statements(struct trace *trace, const struct statement *statement)
+{
+    for (; statement != NULL; statement = statement->next) {
+        bool alive = true;
+        switch (statement->kind) {
+        case STATEMENT_LET:
+            alive = value_of_expr(&trace->variables[statement->slot], trace, statement->value);
+            break;
+        case STATEMENT_FOR:
+            alive = run_loop(trace, statement);
+            break;
+        case STATEMENT_IF:
+            alive = run_branch(trace, statement);
+            break;
+        case STATEMENT_ACCESS:
+            alive = run_access(trace, statement->access);
+            break;
+        }
+        if (!alive)
+            return false;
+    }
+    return true;
+}
+
+/* What a thread's built-in names say: under a scaled shape only `thread` and the x terms are meaningful. */
+static void set_builtins(struct trace *trace, const struct launch_shape *shape, uint64_t block, uint64_t thread)
+{
+    int64_t *b = trace->frame.builtins;
+    uint64_t threads = shape->block[0] * shape->block[1] * shape->block[2];
+    trace->thread_number = block * threads + thread;
+    b[BUILTIN_THREAD_IDX_X] = (int64_t)(thread % shape->block[0]) * shape->scale + shape->shift;
+    b[BUILTIN_THREAD_IDX_Y] = (int64_t)(thread / shape->block[0] % shape->block[1]);
+    b[BUILTIN_THREAD_IDX_Z] = (int64_t)(thread / shape->block[0] / shape->block[1]);
+    b[BUILTIN_BLOCK_IDX_X] = (int64_t)(block % shape->grid[0]);
+    b[BUILTIN_BLOCK_IDX_Y] = (int64_t)(block / shape->grid[0] % shape->grid[1]);
+    b[BUILTIN_BLOCK_IDX_Z] = (int64_t)(block / shape->grid[0] / shape->grid[1]);
+    for (unsigned d = 0; d < 3; d++) {
+        b[BUILTIN_BLOCK_DIM_X + d] = (int64_t)shape->block[d] * (d == 0 ? shape->scale : 1);
+        b[BUILTIN_GRID_DIM_X + d] = (int64_t)shape->grid[d];
+    }
+    b[BUILTIN_THREAD] = (int64_t)trace->thread_number * shape->scale + shape->shift;
+    b[BUILTIN_LANE] = (int64_t)(thread % 32);
+    b[BUILTIN_WARP] = (int64_t)(thread / 32);
+}
+
+bool trace_block(const struct kernel *kernel, const struct launch_shape *shape, uint64_t block, struct arena *arena,
+                 struct diags *diags)
+{
+    struct trace trace = {.kernel = kernel, .arena = arena, .diags = diags};
+    trace.variables = arena_array(arena, (size_t)kernel->slot_count + 1, sizeof(*trace.variables));
+    trace.frame.variables = trace.variables;
+    uint64_t threads = shape->block[0] * shape->block[1] * shape->block[2];
+    for (uint64_t thread = 0; thread < threads && !trace.faulted && !trace.tired; thread++) {
+        set_builtins(&trace, shape, block, thread);
+        if (trace.thread_number >= shape->first && trace.thread_number < shape->limit)
+            (void)run_statements(&trace, kernel->body);
+    }
+    return trace.faulted;
+}

@@ -1,0 +1,157 @@
+#include "wide.h"
+
+#include <string.h>
+
+static uint64_t all_threads(const struct kernel *kernel)
+{
+    return kernel->block_count * kernel->block_threads;
+}
+
+struct launch_shape wide_shape(const struct kernel *kernel)
+{
+    uint64_t threads = all_threads(kernel);
+    uint64_t blocks = (threads / WIDE_RECORDS + threads % WIDE_RECORDS + kernel->block_threads - 1) / kernel->block_threads;
+    return (struct launch_shape){.block = {kernel->block_threads, 1, 1},
+                                 .grid = {blocks, 1, 1},
+                                 .scale = WIDE_RECORDS,
+                                 .limit = threads / WIDE_RECORDS};
+}
+
+bool wide_tail_shape(struct launch_shape *out, const struct kernel *kernel)
+{
+    uint64_t threads = all_threads(kernel), wide = threads / WIDE_RECORDS, rest = threads % WIDE_RECORDS;
+    *out = wide_shape(kernel);
+    out->scale = 1;
+    out->shift = (int64_t)(wide * (WIDE_RECORDS - 1));
+    out->first = wide;
+    out->limit = wide + rest;
+    return rest > 0;
+}
+
+/* Names whose values under the wide shape stand for the first of four threads. Of them only `thread`, and in launches of
+ * one dimension the terms of the same sum, keep their meaning. */
+static bool names_fit(const struct expr *expr, bool one_dimension)
+{
+    if (expr == NULL)
+        return true;
+    if (expr->op == EXPR_NAME && expr->binding == EXPR_BUILTIN) {
+        switch (expr->builtin) {
+        case BUILTIN_THREAD:
+            return true;
+        case BUILTIN_THREAD_IDX_X:
+        case BUILTIN_BLOCK_IDX_X:
+        case BUILTIN_BLOCK_DIM_X:
+            return one_dimension;
+        default:
+            return false;
+        }
+    }
+    return names_fit(expr->operand[0], one_dimension) && names_fit(expr->operand[1], one_dimension) &&
+           names_fit(expr->operand[2], one_dimension);
+}
+
+/* What the walk over a kernel's statements knows. */
+struct inspection {
+    unsigned *varies; /* a slot */
+    bool one_dimension;
+    const char *reason;
+};
+
+enum { THREAD_OR_BLOCK = EXPR_VARIES_THREAD | EXPR_VARIES_BLOCK | EXPR_VARIES_TABLE };
+
+static bool same_for_all(struct inspection *inspection, const struct expr *expr, const char *what)
+{
+    if (expr == NULL || (expr_varies(expr, inspection->varies) & THREAD_OR_BLOCK) == 0)
+        return true;
+    inspection->reason = what;
+    return false;
+}
+
+static bool inspect_access(struct inspection *inspection, const struct access *access)
+{
+    if (access->array->space == SPACE_SHARED)
+        inspection->reason = "the kernel uses shared memory, which its threads see by their own numbers";
+    else if (access->array->dim_count > 1)
+        inspection->reason = "the kernel touches an array of more than one dimension";
+    else if (access->op == ACCESS_ATOMIC || access->bytes != 0)
+        inspection->reason = "the kernel has atomics or accesses with 'bytes'";
+    else if ((expr_varies(access->index[0], inspection->varies) & EXPR_VARIES_TABLE) != 0)
+        inspection->reason = "an index comes from a table, so that neighbouring threads' records are not neighbours";
+    else if (!names_fit(access->index[0], inspection->one_dimension))
+        inspection->reason = "an index is not 'thread' plus a multiple of 4";
+    for (size_t i = 0; i < access->subscript_count; i++)
+        (void)same_for_all(inspection, access->subscripts[i].index, "a subscript depends on the thread");
+    return inspection->reason == NULL;
+}
+
+static bool inspect(struct inspection *inspection, const struct statement *statement)
+{
+    for (; statement != NULL; statement = statement->next) {
+        bool fits = true;
+        switch (statement->kind) {
+        case STATEMENT_LET:
+            inspection->varies[statement->slot] = expr_varies(statement->value, inspection->varies);
+            if (!names_fit(statement->value, inspection->one_dimension)) {
+                inspection->reason = "an index is not 'thread' plus a multiple of 4";
+                fits = false;
+            }
+            break;
+        case STATEMENT_FOR:
+            inspection->varies[statement->slot] = 0;
+            fits = same_for_all(inspection, statement->from, "a loop depends on the thread") &&
+                   same_for_all(inspection, statement->to, "a loop depends on the thread") &&
+                   same_for_all(inspection, statement->test, "a loop depends on the thread") &&
+                   same_for_all(inspection, statement->step, "a loop depends on the thread") &&
+                   same_for_all(inspection, statement->advance, "a loop depends on the thread") &&
+                   inspect(inspection, statement->body);
+            break;
+        case STATEMENT_IF:
+            fits = same_for_all(inspection, statement->condition, "a test depends on the thread") &&
+                   inspect(inspection, statement->body) && inspect(inspection, statement->otherwise);
+            break;
+        case STATEMENT_ACCESS:
+            fits = inspect_access(inspection, statement->access);
+            break;
+        }
+        if (!fits)
+            return false;
+    }
+    return true;
+}
+
+static bool index_is_thread(void *context, unsigned worker, const struct launch_event *event)
+{
+    (void)worker;
+    const int64_t scale = *(const int64_t *)context, threads = (int64_t)event->thread_count;
+    const struct launch_value *index = &event->index[0];
+    int64_t base = index->constant[0] - (int64_t)event->first_block[0] * threads * scale;
+    bool fits = base % WIDE_RECORDS == 0;
+    for (unsigned t = 1; t < event->thread_count; t++)
+        if ((event->active[t / 64] >> (t % 64) & 1) != 0)
+            fits = fits && index->constant[t] == index->constant[0] + scale * (int64_t)t;
+    if (event->count[0] > 1)
+        fits = fits && index->step[0] == (int64_t)event->block_step[0] * threads * scale;
+    for (unsigned k = 3; k < LAUNCH_DIMS_MAX; k++)
+        fits = fits && index->step[k] % WIDE_RECORDS == 0;
+    return fits;
+}
+
+bool wide_serves(const struct kernel *kernel, struct arena *arena, const char **reason)
+{
+    struct inspection inspection = {
+        .varies = arena_array(arena, (size_t)kernel->slot_count + 1, sizeof(unsigned)),
+        .one_dimension = kernel->block[1] * kernel->block[2] * kernel->grid[1] * kernel->grid[2] == 1,
+    };
+    *reason = "the kernel launches fewer than four threads";
+    if (all_threads(kernel) < WIDE_RECORDS)
+        return false;
+    if (!inspect(&inspection, kernel->body)) {
+        *reason = inspection.reason;
+        return false;
+    }
+    *reason = "an index is not 'thread' plus a multiple of 4";
+    struct diags ignored = {.arena = arena};
+    struct launch_shape shape = wide_shape(kernel);
+    struct launch_sink sink = {&shape.scale, index_is_thread, NULL, NULL};
+    return launch_run(kernel, &shape, &sink, arena, &ignored) == LAUNCH_DONE;
+}
