@@ -1,0 +1,400 @@
+#include "rank.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checked.h"
+#include "request.h"
+
+enum { COMBINATIONS_MAX = 4096, ROUNDS_MAX = 4 };
+static const double TIE = 1.02;
+
+/* What one array under one option gives to one kernel, launched with all its threads or with a quarter. */
+struct part {
+    bool done, failed;
+    struct kernel_score score;
+};
+
+struct context {
+    const struct spec *spec;
+    const struct device *device;
+    const struct options *options;
+    struct arena *arena;
+    struct diags *diags;
+    struct part *parts; /* by kernel, width, array and option */
+    size_t options_most;
+    const struct kernel **kernels;
+};
+
+static struct part *part_of(const struct context *context, size_t kernel, bool wide, size_t array, size_t option)
+{
+    size_t index = ((kernel * 2 + wide) * context->spec->array_count + array) * context->options_most + option;
+    return &context->parts[index];
+}
+
+static size_t option_number(const struct context *context, size_t array, const struct option *option)
+{
+    size_t i = 0;
+    while (context->options[array].items[i] != option)
+        i++;
+    return i;
+}
+
+/* Scores the options wanted of a kernel's arrays in one walk over its launch. */
+static bool score_parts(struct context *context, size_t k, bool wide, struct option *const *chosen)
+{
+    struct option **missing = arena_array(context->arena, context->spec->array_count + 1, sizeof(struct option *));
+    bool any = false;
+    for (size_t n = 0; n < context->spec->array_count; n++) {
+        bool needed = chosen[n]->usages[k].used;
+        needed = needed && !part_of(context, k, wide, n, option_number(context, n, chosen[n]))->done;
+        missing[n] = needed ? chosen[n] : NULL;
+        any |= needed;
+    }
+    struct kernel_score together;
+    if (!any)
+        return true;
+    if (!score_kernel(&together, context->spec, k, missing, wide, true, context->arena, context->diags))
+        return false;
+    for (size_t n = 0; n < context->spec->array_count; n++)
+        if (missing[n] != NULL)
+            *part_of(context, k, wide, n, option_number(context, n, missing[n])) = (struct part){.done = true, .score = together};
+    return true;
+}
+
+static void take_accesses(struct kernel_score *out, const struct kernel_score *part, const struct array *array)
+{
+    for (size_t i = 0; i < part->access_count; i++)
+        if (part->accesses[i].array == array)
+            out->accesses[out->access_count++] = part->accesses[i];
+    for (size_t i = 0; i < part->array_count; i++)
+        if (part->arrays[i].array == array)
+            out->arrays[out->array_count++] = part->arrays[i];
+}
+
+/* In document order; within an access the parts' order (copy-in, read, write, copy-out) stays. */
+static void order_accesses(struct access_score *accesses, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct access_score moved = accesses[i];
+        size_t at = i;
+        for (; at > 0 && accesses[at - 1].access->number > moved.access->number; at--)
+            accesses[at] = accesses[at - 1];
+        accesses[at] = moved;
+    }
+}
+
+/* The kernel's whole score from its arrays' parts. */
+static struct kernel_score *assemble(struct context *context, size_t k, bool wide, struct option *const *chosen)
+{
+    const struct kernel *kernel = context->kernels[k];
+    struct kernel_score *out = arena_alloc(context->arena, sizeof(*out));
+    out->kernel = kernel;
+    out->accesses = arena_array(context->arena, (size_t)kernel->access_count * 4 + 1, sizeof(*out->accesses));
+    out->arrays = arena_array(context->arena, context->spec->array_count + 1, sizeof(*out->arrays));
+    for (size_t n = 0; n < context->spec->array_count; n++) {
+        if (!chosen[n]->usages[k].used)
+            continue;
+        const struct part *part = part_of(context, k, wide, n, option_number(context, n, chosen[n]));
+        take_accesses(out, &part->score, chosen[n]->array);
+        out->threads = part->score.threads;
+        out->blocks = part->score.blocks;
+        out->active_warps = part->score.active_warps;
+        const struct stage *stage = chosen[n]->usages[k].stage;
+        if (stage != NULL)
+            out->shared_bytes += stage->bytes;
+        else if (chosen[n]->array->space == SPACE_SHARED)
+            out->shared_bytes += chosen[n]->array->offset + chosen[n]->mapping->bytes;
+    }
+    order_accesses(out->accesses, out->access_count);
+    return out;
+}
+
+static void add_capped(uint64_t *to, uint64_t value, int64_t calls)
+{
+    uint64_t product;
+    if (!checked_mul_u64(&product, value, (uint64_t)calls) || !checked_add_u64(to, *to, product) || *to > INT64_MAX)
+        *to = INT64_MAX;
+}
+
+static void add_kernel(struct ranked *ranked, const struct ranked_kernel *one, double *heaviest)
+{
+    const struct kernel *kernel = one->kernel;
+    double calls = (double)kernel->calls, time = one->estimate.time_us * calls;
+    ranked->time_us += time;
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        if (r != (int)one->estimate.bound_by)
+            ranked->other_us += one->estimate.resource_us[r] * calls;
+    if (time > *heaviest || *heaviest < 0) {
+        *heaviest = time;
+        ranked->bound_by = one->estimate.bound_by;
+    }
+    for (size_t i = 0; i < one->score->access_count; i++) {
+        add_capped(&ranked->sectors, one->score->accesses[i].counts.sectors, kernel->calls);
+        add_capped(&ranked->wavefronts, one->score->accesses[i].counts.wavefronts, kernel->calls);
+    }
+    add_capped(&ranked->dram_bytes, (uint64_t)(one->estimate.dram_read_bytes + one->estimate.dram_write_bytes),
+               kernel->calls);
+}
+
+/* Converting an array from AoS and back moves it four times: read and written, twice. */
+static void add_conversions(struct ranked *ranked, const struct context *context)
+{
+    for (size_t n = 0; n < context->spec->array_count; n++) {
+        const struct option *option = ranked->chosen[n];
+        const struct array *array = option->array;
+        bool as_it_was = option->mapping->record_stride == array->record->type->size;
+        if (array->space == SPACE_SHARED)
+            continue;
+        ranked->memory_bytes += array->offset + option->mapping->bytes;
+        if (array->conversions == 0 || as_it_was)
+            continue;
+        double bytes = 2.0 * ((double)option->mapping->bytes + (double)array->records * (double)array->record->type->size);
+        double once_us = bytes / (context->device->dram_mixed_gbs * 1e3);
+        ranked->conversion_us += once_us;
+        ranked->time_us += once_us * (double)array->conversions;
+    }
+}
+
+/* False where the options do not go together (then no diagnostic) or could not be scored (then one). */
+static bool rank_combination(struct ranked *out, struct context *context, struct option *const *chosen)
+{
+    double heaviest = -1;
+    *out = (struct ranked){.chosen = chosen};
+    out->kernels = arena_array(context->arena, context->spec->kernel_count + 1, sizeof(*out->kernels));
+    for (size_t k = 0; k < context->spec->kernel_count; k++) {
+        bool wide;
+        const char *reason;
+        if (!candidates_agree(&wide, context->spec, k, chosen, context->arena, &reason))
+            return false;
+        if (!score_parts(context, k, wide, chosen))
+            return false;
+        const struct kernel_score *score = assemble(context, k, wide, chosen);
+        if (score->shared_bytes > (uint64_t)context->device->shared_bytes_per_block)
+            return false;
+        out->kernels[k] = (struct ranked_kernel){context->kernels[k], score, estimate_kernel(score, context->device)};
+        add_kernel(out, &out->kernels[k], &heaviest);
+    }
+    add_conversions(out, context);
+    return true;
+}
+
+/* How simple a candidate is, for ties: plain arrays of structures first. */
+static unsigned complexity(const struct option *option)
+{
+    static const unsigned of_plan[] = {[PLAN_DIRECT] = 0, [PLAN_VECTOR] = 1, [PLAN_WIDE] = 2, [PLAN_STAGED] = 3};
+    unsigned layout = 0;
+    switch (option->candidate.layout.kind) {
+    case LAYOUT_AOS:
+    case LAYOUT_ROW_MAJOR:
+        layout = option->candidate.layout.align != 0;
+        break;
+    case LAYOUT_SOA:
+        layout = 2;
+        break;
+    case LAYOUT_AOSOA:
+        layout = 3;
+        break;
+    case LAYOUT_SPLIT:
+    case LAYOUT_COLUMN_MAJOR:
+    case LAYOUT_PITCH:
+    case LAYOUT_TILED:
+        layout = 4;
+        break;
+    }
+    return layout * 8 + of_plan[option->candidate.plan.kind] * 2 + (option->candidate.plan.pad != 0);
+}
+
+static unsigned total_complexity(const struct ranked *ranked, size_t arrays)
+{
+    unsigned sum = 0;
+    for (size_t n = 0; n < arrays; n++)
+        sum += complexity(ranked->chosen[n]);
+    return sum;
+}
+
+/* Sorting happens with the number of arrays and each one's place in the enumeration at hand. */
+struct sortable {
+    struct ranked ranked;
+    unsigned complexity;
+    size_t order;
+};
+
+static int compare_doubles(double a, double b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_by_time(const void *a, const void *b)
+{
+    const struct sortable *x = a, *y = b;
+    int by_time = compare_doubles(x->ranked.time_us, y->ranked.time_us);
+    return by_time != 0 ? by_time : (x->order > y->order) - (x->order < y->order);
+}
+
+/* Within a tie: the other resources' times, then memory, then the simplest, then declaration order. */
+static int compare_in_tie(const void *a, const void *b)
+{
+    const struct sortable *x = a, *y = b;
+    int difference = compare_doubles(x->ranked.other_us, y->ranked.other_us);
+    if (difference == 0)
+        difference = (x->ranked.memory_bytes > y->ranked.memory_bytes) - (x->ranked.memory_bytes < y->ranked.memory_bytes);
+    if (difference == 0)
+        difference = (x->complexity > y->complexity) - (x->complexity < y->complexity);
+    return difference != 0 ? difference : (x->order > y->order) - (x->order < y->order);
+}
+
+/* Times are compared as they are shown: noise in the last bits of a sum must not order candidates. */
+static double round_time(double value)
+{
+    if (value <= 0)
+        return 0;
+    double unit = pow(10, floor(log10(value)) - 8);
+    return round(value / unit) * unit;
+}
+
+static void sort_items(struct sortable *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        items[i].ranked.time_us = round_time(items[i].ranked.time_us);
+        items[i].ranked.other_us = round_time(items[i].ranked.other_us);
+    }
+    qsort(items, count, sizeof(*items), compare_by_time);
+    size_t tied = 0;
+    while (tied < count && items[tied].ranked.time_us <= items[0].ranked.time_us * TIE)
+        tied++;
+    for (size_t i = 0; i < tied && tied > 1; i++)
+        items[i].ranked.tie = true;
+    qsort(items, tied, sizeof(*items), compare_in_tie);
+}
+
+struct results {
+    struct sortable *items;
+    size_t count, capacity;
+};
+
+static bool add_combination(struct results *results, struct context *context, struct option *const *chosen)
+{
+    size_t bytes = context->spec->array_count + 1;
+    struct option **copy = arena_array(context->arena, bytes, sizeof(struct option *));
+    memcpy(copy, chosen, context->spec->array_count * sizeof(struct option *));
+    struct sortable item = {.order = results->count};
+    if (!rank_combination(&item.ranked, context, copy))
+        return false;
+    item.complexity = total_complexity(&item.ranked, context->spec->array_count);
+    results->items = arena_grow(context->arena, results->items, results->count, &results->capacity, sizeof(item));
+    results->items[results->count++] = item;
+    return true;
+}
+
+static void rank_all(struct results *results, struct context *context)
+{
+    size_t arrays = context->spec->array_count;
+    size_t *at = arena_array(context->arena, arrays + 1, sizeof(*at));
+    struct option **chosen = arena_array(context->arena, arrays + 1, sizeof(struct option *));
+    for (;;) {
+        for (size_t n = 0; n < arrays; n++)
+            chosen[n] = context->options[n].items[at[n]];
+        (void)add_combination(results, context, chosen);
+        size_t n = arrays;
+        while (n > 0 && ++at[n - 1] == context->options[n - 1].count)
+            at[--n] = 0;
+        if (n == 0 || diag_failed(context->diags))
+            return;
+    }
+}
+
+/* Too many combinations: improve one array at a time from the defaults until nothing gets better. */
+static void rank_by_descent(struct results *results, struct context *context)
+{
+    size_t arrays = context->spec->array_count;
+    struct option **chosen = arena_array(context->arena, arrays + 1, sizeof(struct option *));
+    for (size_t n = 0; n < arrays; n++)
+        chosen[n] = context->options[n].items[0];
+    if (!add_combination(results, context, chosen))
+        return;
+    double best = results->items[0].ranked.time_us;
+    bool improved = true;
+    for (unsigned round = 0; improved && round < ROUNDS_MAX; round++) {
+        improved = false;
+        for (size_t n = 0; n < arrays && !diag_failed(context->diags); n++) {
+            struct option *kept = chosen[n];
+            for (size_t i = 0; i < context->options[n].count; i++) {
+                chosen[n] = context->options[n].items[i];
+                if (chosen[n] == kept || !add_combination(results, context, chosen))
+                    continue;
+                if (results->items[results->count - 1].ranked.time_us >= best)
+                    continue;
+                best = results->items[results->count - 1].ranked.time_us;
+                kept = chosen[n];
+                improved = true;
+            }
+            chosen[n] = kept;
+        }
+    }
+}
+
+static bool few_combinations(const struct context *context)
+{
+    size_t product = 1;
+    for (size_t n = 0; n < context->spec->array_count; n++) {
+        product *= context->options[n].count;
+        if (product > COMBINATIONS_MAX)
+            return false;
+    }
+    return true;
+}
+
+/* Descent may come by a combination twice: keep the first. */
+static void drop_repeats(struct results *results, size_t arrays)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < results->count; i++) {
+        bool repeat = false;
+        for (size_t j = 0; j < kept && !repeat; j++)
+            repeat = memcmp(results->items[j].ranked.chosen, results->items[i].ranked.chosen,
+                            arrays * sizeof(struct option *)) == 0;
+        if (!repeat)
+            results->items[kept++] = results->items[i];
+    }
+    results->count = kept;
+}
+
+static void prepare(struct context *context)
+{
+    const struct spec *spec = context->spec;
+    for (size_t n = 0; n < spec->array_count; n++)
+        if (context->options[n].count > context->options_most)
+            context->options_most = context->options[n].count;
+    size_t parts = spec->kernel_count * 2 * (spec->array_count + 1) * (context->options_most + 1);
+    context->parts = arena_array(context->arena, parts, sizeof(*context->parts));
+    context->kernels = arena_array(context->arena, spec->kernel_count + 1, sizeof(struct kernel *));
+    size_t k = 0;
+    for (const struct kernel *kernel = spec->kernels; kernel != NULL; kernel = kernel->next)
+        context->kernels[k++] = kernel;
+}
+
+struct ranking *rank_spec(const struct spec *spec, const struct device *device, const struct options *options,
+                          struct arena *arena, struct diags *diags)
+{
+    struct context context = {.spec = spec, .device = device, .options = options, .arena = arena, .diags = diags};
+    struct results results = {0};
+    struct ranking *ranking = arena_alloc(arena, sizeof(*ranking));
+    prepare(&context);
+    ranking->exhaustive = few_combinations(&context);
+    if (ranking->exhaustive)
+        rank_all(&results, &context);
+    else
+        rank_by_descent(&results, &context);
+    if (diag_failed(diags))
+        return NULL;
+    if (!ranking->exhaustive)
+        drop_repeats(&results, spec->array_count);
+    sort_items(results.items, results.count);
+    ranking->count = results.count;
+    ranking->items = arena_array(arena, results.count + 1, sizeof(*ranking->items));
+    for (size_t i = 0; i < results.count; i++)
+        ranking->items[i] = results.items[i].ranked;
+    return ranking;
+}

@@ -1,0 +1,44 @@
+/* Takes the options of every array, gives the candidates (one option an array together) in order of estimated time:
+ * a total order that depends on nothing but the description, the device and the version. */
+#ifndef SW_RANK_H
+#define SW_RANK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "candidates.h"
+#include "estimate.h"
+#include "score.h"
+
+struct ranked_kernel {
+    const struct kernel *kernel;
+    const struct kernel_score *score;
+    struct estimate estimate; /* of one launch */
+};
+
+struct ranked {
+    struct option *const *chosen; /* one an array, in the description's order */
+    struct ranked_kernel *kernels; /* one a kernel, in the description's order */
+    double time_us;           /* all kernels, weighed by their calls, conversions included */
+    double conversion_us;     /* of one conversion from AoS and back of every array that names conversions */
+    enum resource bound_by;   /* of the kernel that takes the most time in all its calls */
+    double other_us;          /* the sum of the other resources' times: the order within a tie */
+    bool tie;                 /* within 2 % of the best, the best itself included where another ties with it */
+    uint64_t memory_bytes;    /* of all arrays in global memory */
+    uint64_t sectors;         /* of all requests of all kernels, weighed by calls */
+    uint64_t dram_bytes;
+    uint64_t wavefronts;
+};
+
+struct ranking {
+    struct ranked *items; /* best first */
+    size_t count;
+    bool exhaustive; /* every combination was scored; else arrays were improved one at a time from the defaults */
+};
+
+/* NULL after a diagnostic. */
+struct ranking *rank_spec(const struct spec *spec, const struct device *device, const struct options *options,
+                          struct arena *arena, struct diags *diags) __attribute__((warn_unused_result));
+
+#endif
