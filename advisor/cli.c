@@ -1,0 +1,362 @@
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli_help.h"
+#include "sectorwise.h"
+
+struct parser {
+    struct cli *cli;
+    struct arena *arena;
+    struct diags *diags;
+    char *const *words; /* what is left of argv; ends with NULL */
+    bool options_ended; /* "--" was seen */
+    bool help, version;
+    const char *command_word;
+    bool command_unknown;
+    bool option_unknown;               /* its value, if it has one, is then mistaken for an operand */
+    const struct cli_option *used[64]; /* options given, to be held against the command once that is known */
+    size_t used_count;
+    size_t input_count;
+};
+
+static const struct span nowhere = {0};
+
+static void refuse(struct parser *parser, const char *message)
+{
+    diag_error(parser->diags, "usage", nowhere, "%s", message);
+}
+
+/* Values of strangers may be long; a message shows the beginning. */
+static const char *shown(struct parser *parser, const char *word)
+{
+    enum { SHOWN_MAX = 80 };
+    return strlen(word) <= SHOWN_MAX ? word : arena_printf(parser->arena, "%.*s...", (int)SHOWN_MAX, word);
+}
+
+/* The place of `value` in a list that ends with NULL; its length where it is not there, after a diagnostic. */
+static size_t choose(struct parser *parser, const char *option, const char *value, const char *const choices[])
+{
+    struct text_guess guess = {.wanted = value};
+    size_t count = 0;
+    for (; choices[count] != NULL; count++) {
+        if (strcmp(value, choices[count]) == 0)
+            return count;
+        text_guess_offer(&guess, choices[count]);
+    }
+    struct text list = {0};
+    for (size_t i = 0; i < count; i++)
+        text_printf(&list, "%s'%s'", i == 0 ? "" : i + 1 == count ? " or " : ", ", choices[i]);
+    refuse(parser,
+           arena_printf(parser->arena, "'--%s' takes %s, not '%s'", option, text_string(&list), shown(parser, value)));
+    if (guess.best != NULL)
+        diag_note(parser->diags, "did you mean '%s'?", guess.best);
+    text_free(&list);
+    return count;
+}
+
+static void take_definition(struct parser *parser, const char *value)
+{
+    struct cli *cli = parser->cli;
+    const char *equals = strchr(value, '=');
+    if (equals == NULL) {
+        refuse(parser, arena_printf(parser->arena, "'-D' takes NAME=VALUE, not '%s'", shown(parser, value)));
+        return;
+    }
+    const char *name = arena_copy(parser->arena, value, (size_t)(equals - value));
+    if (!text_is_identifier(name)) {
+        refuse(parser, arena_printf(parser->arena, "'-D': '%s' is not a name", shown(parser, name)));
+        return;
+    }
+    for (size_t i = 0; i < cli->definition_count; i++) {
+        if (strcmp(cli->definitions[i].name, name) == 0) {
+            cli->definitions[i].value = equals + 1;
+            return;
+        }
+    }
+    cli->definitions = arena_grow(parser->arena, cli->definitions, cli->definition_count, &cli->definition_capacity,
+                                  sizeof(*cli->definitions));
+    cli->definitions[cli->definition_count++] = (struct definition){name, equals + 1};
+}
+
+static void take_restriction(struct parser *parser, const char *value)
+{
+    struct cli *cli = parser->cli;
+    if (strchr(value, '=') == NULL) {
+        refuse(parser,
+               arena_printf(parser->arena, "'--candidate' takes ARRAY=LAYOUT/PLAN, not '%s'", shown(parser, value)));
+        return;
+    }
+    cli->restrictions = arena_grow(parser->arena, cli->restrictions, cli->restriction_count, &cli->restriction_capacity,
+                                   sizeof(*cli->restrictions));
+    cli->restrictions[cli->restriction_count++] = (struct restriction){value};
+}
+
+static void take_top(struct parser *parser, const char *value)
+{
+    enum { TOP_MAX = 1000000 };
+    size_t number = 0;
+    const char *c = value;
+    for (; *c >= '0' && *c <= '9' && number <= TOP_MAX; c++)
+        number = number * 10 + (size_t)(*c - '0');
+    if (*c != '\0' || number == 0)
+        refuse(parser, arena_printf(parser->arena, "'--top' takes a number from 1 on, not '%s'", shown(parser, value)));
+    parser->cli->top = number;
+}
+
+static void take_word(struct parser *parser, struct cli_words *words, const char *value)
+{
+    words->items = arena_grow(parser->arena, words->items, words->count, &words->capacity, sizeof(*words->items));
+    words->items[words->count++] = value;
+}
+
+/* Enums and the names of their members stand in the same order. */
+static void take_choice(struct parser *parser, enum cli_option_id id, const char *value)
+{
+    static const char *const formats[] = {"text", "json", NULL};
+    static const char *const colors[] = {"auto", "always", "never", NULL};
+    static const char *const escapes[] = {"none", "html", NULL};
+    if (id == OPTION_FORMAT)
+        parser->cli->format = (enum cli_format)choose(parser, "format", value, formats);
+    else if (id == OPTION_COLOR)
+        parser->cli->color = (enum cli_color)choose(parser, "color", value, colors);
+    else
+        parser->cli->escape = (enum cli_escape)(ESCAPE_NONE + choose(parser, "escape", value, escapes));
+}
+
+static void take_option(struct parser *parser, const struct cli_option *option, const char *value)
+{
+    struct cli *cli = parser->cli;
+    switch (option->id) {
+    case OPTION_DEFINE:
+        take_definition(parser, value);
+        break;
+    case OPTION_CANDIDATE:
+        take_restriction(parser, value);
+        break;
+    case OPTION_DEVICE:
+        cli->device = value;
+        break;
+    case OPTION_FORMAT:
+    case OPTION_COLOR:
+    case OPTION_ESCAPE:
+        take_choice(parser, option->id, value);
+        break;
+    case OPTION_TOP:
+        take_top(parser, value);
+        break;
+    case OPTION_TEMPLATE:
+        take_word(parser, &cli->templates, value);
+        break;
+    case OPTION_CHECK:
+        cli->check = true;
+        break;
+    case OPTION_DATA:
+        cli->data = value;
+        break;
+    case OPTION_PARTIALS:
+        cli->partials = value;
+        break;
+    case OPTION_STRICT:
+        cli->strict = true;
+        break;
+    case OPTION_OUTPUT:
+        cli->output = value;
+        break;
+    case OPTION_HELP:
+        parser->help = true;
+        break;
+    case OPTION_VERSION:
+        parser->version = true;
+        break;
+    }
+}
+
+static void remember_used(struct parser *parser, const struct cli_option *option)
+{
+    for (size_t i = 0; i < parser->used_count; i++)
+        if (parser->used[i] == option)
+            return;
+    if (parser->used_count < sizeof(parser->used) / sizeof(parser->used[0]))
+        parser->used[parser->used_count++] = option;
+}
+
+/* `spelled` is the option as written, `value` what was joined to it, NULL for nothing. */
+static void read_option(struct parser *parser, const struct cli_option *option, const char *spelled, const char *value)
+{
+    remember_used(parser, option);
+    if (option->argument == NULL && value != NULL) {
+        refuse(parser, arena_printf(parser->arena, "'%s' takes no value", spelled));
+        return;
+    }
+    if (option->argument != NULL && value == NULL)
+        value = *parser->words == NULL ? NULL : *parser->words++;
+    if (option->argument != NULL && value == NULL)
+        refuse(parser, arena_printf(parser->arena, "'%s' needs %s after it", spelled, option->argument));
+    else
+        take_option(parser, option, value);
+}
+
+static void refuse_option(struct parser *parser, const char *spelled, const char *name)
+{
+    struct text_guess guess = {.wanted = name};
+    for (size_t i = 0; cli_options[i].help != NULL; i++)
+        if (cli_options[i].name != NULL)
+            text_guess_offer(&guess, cli_options[i].name);
+    parser->option_unknown = true;
+    refuse(parser, arena_printf(parser->arena, "unknown option '%s'", shown(parser, spelled)));
+    if (guess.best != NULL)
+        diag_note(parser->diags, "did you mean '--%s'?", guess.best);
+}
+
+static void read_long(struct parser *parser, const char *word)
+{
+    const char *equals = strchr(word, '=');
+    size_t length = equals == NULL ? strlen(word) : (size_t)(equals - word);
+    const char *spelled = arena_copy(parser->arena, word, length);
+    for (size_t i = 0; cli_options[i].help != NULL; i++) {
+        if (cli_options[i].name != NULL && strcmp(cli_options[i].name, spelled + 2) == 0) {
+            read_option(parser, &cli_options[i], spelled, equals == NULL ? NULL : equals + 1);
+            return;
+        }
+    }
+    refuse_option(parser, spelled, spelled + 2);
+}
+
+static void read_short(struct parser *parser, const char *word)
+{
+    const char *spelled = arena_copy(parser->arena, word, 2);
+    for (size_t i = 0; cli_options[i].help != NULL; i++) {
+        if (cli_options[i].letter != 0 && cli_options[i].letter == word[1]) {
+            read_option(parser, &cli_options[i], spelled, word[2] == '\0' ? NULL : word + 2);
+            return;
+        }
+    }
+    /* "-format" is more likely a long option than five short ones. */
+    refuse_option(parser, word, word + 1);
+}
+
+static void read_command(struct parser *parser, const char *word)
+{
+    struct text_guess guess = {.wanted = word};
+    parser->command_word = word;
+    for (size_t i = 0; cli_commands[i].name != NULL; i++) {
+        if (strcmp(word, cli_commands[i].name) == 0) {
+            parser->cli->command = cli_commands[i].command;
+            return;
+        }
+        text_guess_offer(&guess, cli_commands[i].name);
+    }
+    parser->command_unknown = true;
+    refuse(parser, arena_printf(parser->arena, "unknown command '%s'", shown(parser, word)));
+    if (guess.best != NULL)
+        diag_note(parser->diags, "did you mean '%s'?", guess.best);
+    else
+        diag_note(parser->diags, "'sectorwise --help' lists the commands");
+}
+
+static void read_operand(struct parser *parser, const char *word)
+{
+    /* "help rank" is "rank --help". */
+    if (parser->command_word == NULL && strcmp(word, "help") == 0)
+        parser->help = true;
+    else if (parser->command_word == NULL)
+        read_command(parser, word);
+    else if (parser->input_count++ == 0)
+        parser->cli->input = word;
+    else if (!parser->command_unknown && !parser->option_unknown)
+        refuse(parser, arena_printf(parser->arena, "'%s' takes one %s; unexpected '%s'", parser->command_word,
+                                    cli_command_rule(parser->cli->command)->operand, shown(parser, word)));
+}
+
+static void read_words(struct parser *parser)
+{
+    while (*parser->words != NULL) {
+        const char *word = *parser->words++;
+        if (parser->options_ended || word[0] != '-' || word[1] == '\0')
+            read_operand(parser, word);
+        else if (strcmp(word, "--") == 0)
+            parser->options_ended = true;
+        else if (word[1] == '-')
+            read_long(parser, word);
+        else
+            read_short(parser, word);
+    }
+}
+
+/* Options that another command has; -o of several commands is one option to the user. */
+static void check_used(struct parser *parser)
+{
+    for (size_t i = 0; i < parser->used_count; i++) {
+        const struct cli_option *option = parser->used[i];
+        bool applies = false;
+        for (size_t j = 0; cli_options[j].help != NULL; j++)
+            applies |= cli_options[j].id == option->id && cli_option_applies(&cli_options[j], parser->cli->command);
+        if (applies)
+            continue;
+        const char *spelled = option->name != NULL ? arena_printf(parser->arena, "--%s", option->name)
+                                                   : arena_printf(parser->arena, "-%c", option->letter);
+        refuse(parser, arena_printf(parser->arena, "'%s' has no option '%s'", parser->command_word, spelled));
+    }
+}
+
+static void check_complete(struct parser *parser)
+{
+    const struct cli *cli = parser->cli;
+    const struct cli_command_rule *rule = cli_command_rule(cli->command);
+    if (parser->command_unknown)
+        return;
+    if (rule == NULL) {
+        refuse(parser, "a command is missing");
+        diag_note(parser->diags, "'sectorwise --help' lists the commands");
+        return;
+    }
+    check_used(parser);
+    if (cli->input == NULL)
+        refuse(parser, arena_printf(parser->arena, "'%s' needs a %s", rule->name, rule->operand));
+    if (cli->command == COMMAND_GENERATE && cli->output == NULL)
+        refuse(parser, "'generate' needs -o DIR");
+    if (cli->command == COMMAND_RENDER && cli->data == NULL)
+        refuse(parser, "'render' needs --data VIEW.json");
+    if (cli->input != NULL && cli->data != NULL && strcmp(cli->input, "-") == 0 && strcmp(cli->data, "-") == 0)
+        refuse(parser, "template and data cannot both be standard input");
+    if (diag_failed(parser->diags) && parser->diags->items[parser->diags->count - 1].note == NULL)
+        diag_note(parser->diags, "'sectorwise %s --help' tells more", rule->name);
+}
+
+enum cli_outcome cli_parse(struct cli *out, struct text *answer, struct arena *arena, int argc, char *const argv[],
+                           struct diags *diags)
+{
+    *out = (struct cli){.device = "h200"};
+    struct parser parser = {.cli = out, .arena = arena, .diags = diags, .words = argc > 0 ? argv + 1 : argv};
+    read_words(&parser);
+    if (parser.help && !parser.command_unknown) {
+        *diags = (struct diags){.arena = diags->arena};
+        cli_help(answer, out->command);
+        return CLI_ANSWERED;
+    }
+    if (parser.version && !diag_failed(diags)) {
+        text_printf(answer, "sectorwise %s\n", sectorwise_version());
+        return CLI_ANSWERED;
+    }
+    check_complete(&parser);
+    return diag_failed(diags) ? CLI_REFUSED : CLI_RUN;
+}
+
+bool cli_use_color(const struct cli *cli, int file)
+{
+    const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    switch (cli->color) {
+    case COLOR_ALWAYS:
+        return true;
+    case COLOR_NEVER:
+        return false;
+    case COLOR_AUTO:
+        break;
+    }
+    if (no_color != NULL && no_color[0] != '\0')
+        return false;
+    return isatty(file) == 1 && terminal != NULL && strcmp(terminal, "dumb") != 0;
+}

@@ -1,0 +1,135 @@
+#include "cli_help.h"
+
+#include <string.h>
+
+enum {
+    SCORE = 1 << COMMAND_SCORE,
+    RANK = 1 << COMMAND_RANK,
+    GENERATE = 1 << COMMAND_GENERATE,
+    RENDER = 1 << COMMAND_RENDER,
+    ADVICE = SCORE | RANK | GENERATE
+};
+
+const struct cli_option cli_options[] = {
+    {OPTION_DEFINE, 'D', NULL, "NAME=VALUE", ADVICE, "give a param of the description this value (repeatable)"},
+    {OPTION_CANDIDATE, 0, "candidate", "ARRAY=LAYOUT[/PLAN]", ADVICE,
+     "keep an array to this, as in 'particles=soa/wide(4)' (repeatable)"},
+    {OPTION_DEVICE, 0, "device", "NAME|FILE", ADVICE, "the GPU: a name that is built in, or an XML file (h200)"},
+    {OPTION_FORMAT, 0, "format", "text|json", SCORE | RANK, "what to write (text)"},
+    {OPTION_TOP, 0, "top", "N", RANK, "show the N best candidates only"},
+    {OPTION_OUTPUT, 'o', "output", "FILE", SCORE | RANK | RENDER,
+     "write to FILE instead of standard output; a failure leaves it as it was"},
+    {OPTION_OUTPUT, 'o', "output", "DIR", GENERATE, "the folder to write to; made where it is missing"},
+    {OPTION_TEMPLATE, 0, "template", "FILE", GENERATE,
+     "F.SUFFIX.mustache: write NAME.SUFFIX, not the defaults (repeatable)"},
+    {OPTION_CHECK, 0, "check", NULL, GENERATE, "write nothing; exit 1 if the folder is stale"},
+    {OPTION_DATA, 0, "data", "VIEW.json", RENDER, "the values that the template names: any JSON"},
+    {OPTION_PARTIALS, 0, "partials", "DIR", RENDER, "where partial X is DIR/X.mustache"},
+    {OPTION_ESCAPE, 0, "escape", "html|none", RENDER,
+     "what {{x}} does to special characters (none; html for *.html.mustache)"},
+    {OPTION_STRICT, 0, "strict", NULL, RENDER, "an unknown name or a missing partial is an error"},
+    {OPTION_COLOR, 0, "color", "auto|always|never", 0, "colours (auto: on a terminal, unless NO_COLOR is set)"},
+    {OPTION_HELP, 'h', "help", NULL, 0, "this text"},
+    {OPTION_VERSION, 0, "version", NULL, 0, "the version"},
+    {OPTION_VERSION, 0, NULL, NULL, 0, NULL},
+};
+
+const struct cli_command_rule cli_commands[] = {
+    {COMMAND_SCORE, "score", "SPEC", "count what each access makes the GPU's memory system move",
+     "Counts one launch of every kernel, exactly: requests, 32-byte sectors, 128-byte lines, and\n"
+     "the wavefronts of shared memory. Arrays are laid out as described: aos or row-major, read\n"
+     "by plan 'direct', unless SPEC pins a layout or --candidate chooses one.\n"
+     "\n"
+     "  sectorwise score layouts/particles.xml\n"
+     "  sectorwise score layouts/particles.xml --candidate 'particles=soa/wide(4)' -D N=4096\n"},
+    {COMMAND_RANK, "rank", "SPEC", "score every candidate layout and plan, and rank them by estimated time",
+     "Scores all layouts and plans that apply to the arrays, and ranks them. Counts are exact;\n"
+     "times are estimates. Candidates within 2 % of the best tie with it.\n"
+     "\n"
+     "  sectorwise rank layouts/particles.xml\n"
+     "  sectorwise rank layouts/particles.xml --top 5 --format json -o ranking.json\n"
+     "  sectorwise rank layouts/particles.xml --candidate particles=soa\n"},
+    {COMMAND_GENERATE, "generate", "SPEC", "write CUDA code for the winner, or for the candidate chosen",
+     "Writes NAME.cuh, NAME_kernels.cuh, NAME.h and NAME_check.cu into DIR, NAME being the\n"
+     "description's. Unchanged files keep their time, foreign files are left alone.\n"
+     "\n"
+     "  sectorwise generate layouts/particles.xml -o generated\n"
+     "  sectorwise generate layouts/particles.xml -o generated --check\n"},
+    {COMMAND_RENDER, "render", "TEMPLATE", "fill in a Mustache template with values of a JSON file",
+     "The template engine by itself. What `rank --format json` writes will do for a view.\n"
+     "\n"
+     "  sectorwise rank layouts/particles.xml --format json | sectorwise render page.mustache --data -\n"},
+    {COMMAND_NONE, NULL, NULL, NULL, NULL},
+};
+
+const struct cli_command_rule *cli_command_rule(enum cli_command command)
+{
+    for (size_t i = 0; cli_commands[i].name != NULL; i++)
+        if (cli_commands[i].command == command)
+            return &cli_commands[i];
+    return NULL;
+}
+
+bool cli_option_applies(const struct cli_option *option, enum cli_command command)
+{
+    return option->commands == 0 || (option->commands & 1U << command) != 0;
+}
+
+/* "-o, --output FILE" */
+static void spell_option(struct text *out, const struct cli_option *option)
+{
+    if (option->letter != 0)
+        text_printf(out, option->name == NULL ? "-%c" : "-%c, ", option->letter);
+    if (option->name != NULL)
+        text_printf(out, "--%s", option->name);
+    if (option->argument != NULL)
+        text_printf(out, " %s", option->argument);
+}
+
+static void help_option(struct text *out, const struct cli_option *option)
+{
+    enum { SPELLED_WIDTH = 26 };
+    struct text spelled = {0};
+    spell_option(&spelled, option);
+    text_printf(out, "  %s", text_string(&spelled));
+    size_t width = spelled.length;
+    if (width > SPELLED_WIDTH) {
+        text_puts(out, "\n  ");
+        width = 0;
+    }
+    text_repeat(out, ' ', SPELLED_WIDTH + 1 - width);
+    text_printf(out, "%s\n", option->help);
+    text_free(&spelled);
+}
+
+static void help_tool(struct text *out)
+{
+    enum { NAME_WIDTH = 10 };
+    text_puts(out, "usage: sectorwise COMMAND [OPTION...] SPEC\n"
+                   "\n"
+                   "Reads the XML description of data structures and of the CUDA kernels that touch them, counts\n"
+                   "what the GPU's memory system has to move for every layout, ranks the layouts, and writes code\n"
+                   "for the winner. SPEC is a file, or - for standard input.\n"
+                   "\n");
+    for (size_t i = 0; cli_commands[i].name != NULL; i++) {
+        text_printf(out, "  %s", cli_commands[i].name);
+        text_repeat(out, ' ', NAME_WIDTH - strlen(cli_commands[i].name));
+        text_printf(out, "%s\n", cli_commands[i].summary);
+    }
+    text_puts(out, "\n"
+                   "'sectorwise COMMAND --help' tells about each; --version tells the version.\n"
+                   "Exit status: 0 done, 1 a finding, 2 bad usage or bad input, 3 a fault of the tool.\n");
+}
+
+void cli_help(struct text *out, enum cli_command command)
+{
+    const struct cli_command_rule *rule = cli_command_rule(command);
+    if (rule == NULL) {
+        help_tool(out);
+        return;
+    }
+    text_printf(out, "usage: sectorwise %s [OPTION...] %s\n\n%s\n", rule->name, rule->operand, rule->text);
+    for (size_t i = 0; cli_options[i].help != NULL; i++)
+        if (cli_option_applies(&cli_options[i], command))
+            help_option(out, &cli_options[i]);
+}

@@ -1,0 +1,121 @@
+/* realpath is of the XSI part of POSIX. */
+#define _XOPEN_SOURCE 700 /* NOLINT(bugprone-reserved-identifier) */
+
+#include "cli_output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void output_prepare(void)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    (void)sigaction(SIGPIPE, &ignore, NULL);
+    for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
+        if (fcntl(file, F_GETFD) < 0)
+            /* The lowest free descriptor is the one that is missing. Read-only: writing there still fails. */
+            (void)open("/dev/null", file == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+static bool write_all(int file, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t wrote = write(file, bytes, length);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote < 0)
+            return false;
+        bytes += wrote;
+        length -= (size_t)wrote;
+    }
+    return true;
+}
+
+static enum output_status fail(enum output_status status, int error, const char **reason)
+{
+    *reason = strerror(error);
+    return status;
+}
+
+/* Devices and pipes: there is nothing to rename over. */
+static enum output_status write_through(const char *path, const char *bytes, size_t length, const char **reason)
+{
+    int file = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (file < 0)
+        return fail(OUTPUT_NO_PLACE, errno, reason);
+    bool good = write_all(file, bytes, length);
+    int error = errno;
+    if (close(file) != 0 && good) {
+        good = false;
+        error = errno;
+    }
+    return good ? OUTPUT_OK : fail(OUTPUT_FAILED, error, reason);
+}
+
+static mode_t wanted_mode(const struct stat *before)
+{
+    enum { READ_WRITE_ALL = 0666, PERMISSIONS = 0777 };
+    if (before != NULL)
+        return before->st_mode & PERMISSIONS;
+    mode_t mask = umask(0);
+    (void)umask(mask);
+    return READ_WRITE_ALL & ~mask;
+}
+
+static enum output_status write_beside(const char *path, const struct stat *before, const char *bytes, size_t length,
+                                       struct arena *arena, const char **reason)
+{
+    char *beside = arena_printf(arena, "%s.XXXXXX", path);
+    int file = mkstemp(beside);
+    if (file < 0)
+        return fail(OUTPUT_NO_PLACE, errno, reason);
+    bool good = write_all(file, bytes, length) && fchmod(file, wanted_mode(before)) == 0;
+    int error = errno;
+    if (close(file) != 0 && good) {
+        good = false;
+        error = errno;
+    }
+    if (good && rename(beside, path) != 0) {
+        good = false;
+        error = errno;
+    }
+    if (good)
+        return OUTPUT_OK;
+    (void)unlink(beside);
+    return fail(OUTPUT_FAILED, error, reason);
+}
+
+static enum output_status write_file(const char *path, const char *bytes, size_t length, struct arena *arena,
+                                     const char **reason)
+{
+    struct stat before;
+    if (stat(path, &before) != 0)
+        return write_beside(path, NULL, bytes, length, arena, reason);
+    if (S_ISDIR(before.st_mode))
+        return fail(OUTPUT_NO_PLACE, EISDIR, reason);
+    if (!S_ISREG(before.st_mode))
+        return write_through(path, bytes, length, reason);
+    /* A symbolic link stays one: what it points to is replaced. */
+    char *target = realpath(path, NULL);
+    if (target == NULL)
+        return fail(OUTPUT_NO_PLACE, errno, reason);
+    enum output_status status = write_beside(target, &before, bytes, length, arena, reason);
+    free(target);
+    return status;
+}
+
+enum output_status output_write(const char *path, const char *bytes, size_t length, struct arena *arena,
+                                const char **reason)
+{
+    if (path != NULL && strcmp(path, "-") != 0)
+        return write_file(path, bytes, length, arena, reason);
+    if (write_all(STDOUT_FILENO, bytes, length))
+        return OUTPUT_OK;
+    return fail(errno == EPIPE ? OUTPUT_CLOSED : OUTPUT_FAILED, errno, reason);
+}

@@ -1,0 +1,168 @@
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "arena.h"
+#include "candidates.h"
+#include "check.h"
+#include "cli.h"
+#include "cli_output.h"
+#include "cli_render.h"
+#include "device.h"
+#include "diag.h"
+#include "emit.h"
+#include "rank.h"
+#include "read.h"
+#include "score.h"
+#include "view.h"
+
+/* What the tool ends with: DESIGN, section 6. */
+enum exit_status { EXIT_DONE = 0, EXIT_FINDING = 1, EXIT_BAD_INPUT = 2, EXIT_FAULT = 3 };
+
+struct run {
+    struct cli cli;
+    struct arena arena; /* owns all but `out` */
+    struct diags diags;
+    const struct device *device;
+    struct spec *spec;
+    struct text out;
+};
+
+/* Reads the description and checks it: what follows may rely on both. */
+static bool load(struct run *run)
+{
+    run->device = device_load(&run->arena, run->cli.device, &run->diags);
+    if (run->device == NULL)
+        return false;
+    const struct source *source = cli_read(run->cli.input, &run->arena, &run->diags);
+    if (source == NULL)
+        return false;
+    run->spec = read_spec(&run->arena, source, &run->diags);
+    return run->spec != NULL && check_spec(run->spec, &run->arena, run->device, run->cli.definitions,
+                                           run->cli.definition_count, &run->diags);
+}
+
+static enum exit_status write_out(struct run *run)
+{
+    const char *reason;
+    const char *path = run->cli.output;
+    const struct span nowhere = {0};
+    switch (output_write(path, text_string(&run->out), run->out.length, &run->arena, &reason)) {
+    case OUTPUT_OK:
+        return EXIT_DONE;
+    case OUTPUT_NO_PLACE:
+        diag_error(&run->diags, "output", nowhere, "cannot write '%s': %s", path, reason);
+        return EXIT_BAD_INPUT;
+    case OUTPUT_FAILED:
+        diag_error(&run->diags, "output", nowhere, "writing failed: %s", reason);
+        return EXIT_FAULT;
+    case OUTPUT_CLOSED:
+        return EXIT_FAULT;
+    }
+    return EXIT_FAULT;
+}
+
+/* Ends a command: writes its view, but only after a run without errors. */
+static enum exit_status write_view(struct run *run, json_t *view, void emit_text(struct text *, const json_t *, bool))
+{
+    if (view == NULL || diag_failed(&run->diags)) {
+        json_decref(view);
+        return EXIT_BAD_INPUT;
+    }
+    bool to_file = run->cli.output != NULL;
+    if (run->cli.format == FORMAT_JSON)
+        emit_json(&run->out, view);
+    else
+        emit_text(&run->out, view, cli_use_color(&run->cli, to_file ? -1 : STDOUT_FILENO));
+    json_decref(view);
+    return write_out(run);
+}
+
+static enum exit_status run_score(struct run *run)
+{
+    struct option **chosen = NULL;
+    struct score *score = NULL;
+    json_t *view = NULL;
+    if (load(run))
+        chosen = candidates_choose(run->spec, run->device, &run->arena, run->cli.restrictions,
+                                   run->cli.restriction_count, &run->diags);
+    if (chosen != NULL)
+        score = score_spec(run->spec, run->device, chosen, &run->arena, &run->diags);
+    if (score != NULL)
+        view = view_score(run->spec, run->device, chosen, score, &run->diags);
+    return write_view(run, view, emit_score);
+}
+
+static enum exit_status run_rank(struct run *run)
+{
+    struct options *options = NULL;
+    struct ranking *ranking = NULL;
+    json_t *view = NULL;
+    if (load(run))
+        options = candidates_enumerate(run->spec, run->device, &run->arena, run->cli.restrictions,
+                                       run->cli.restriction_count, &run->diags);
+    if (options != NULL)
+        ranking = rank_spec(run->spec, run->device, options, &run->arena, &run->diags);
+    if (ranking != NULL)
+        view = view_rank(run->spec, run->device, ranking, run->cli.top, &run->diags);
+    return write_view(run, view, emit_rank);
+}
+
+static enum exit_status run_render(struct run *run)
+{
+    if (!cli_render(&run->out, &run->cli, &run->arena, &run->diags))
+        return EXIT_BAD_INPUT;
+    return write_out(run);
+}
+
+static enum exit_status run_command(struct run *run, int argc, char **argv)
+{
+    switch (cli_parse(&run->cli, &run->out, &run->arena, argc, argv, &run->diags)) {
+    case CLI_REFUSED:
+        return EXIT_BAD_INPUT;
+    case CLI_ANSWERED:
+        run->cli.output = NULL;
+        return write_out(run);
+    case CLI_RUN:
+        break;
+    }
+    switch (run->cli.command) {
+    case COMMAND_SCORE:
+        return run_score(run);
+    case COMMAND_RANK:
+        return run_rank(run);
+    case COMMAND_GENERATE:
+        return EXIT_FAULT;
+    case COMMAND_RENDER:
+        return run_render(run);
+    case COMMAND_NONE:
+        break;
+    }
+    return EXIT_FAULT;
+}
+
+/* Errors and warnings, in order, to standard error. */
+static void report(const struct run *run)
+{
+    struct text text = {0};
+    diag_render(&run->diags, &text, cli_use_color(&run->cli, STDERR_FILENO));
+    /* Where standard error is closed there is nobody left to tell. */
+    for (size_t done = 0; done < text.length;) {
+        ssize_t wrote = write(STDERR_FILENO, text.bytes + done, text.length - done);
+        if (wrote <= 0)
+            break;
+        done += (size_t)wrote;
+    }
+    text_free(&text);
+}
+
+int main(int argc, char **argv)
+{
+    struct run run = {0};
+    run.diags.arena = &run.arena;
+    output_prepare();
+    enum exit_status status = run_command(&run, argc, argv);
+    report(&run);
+    text_free(&run.out);
+    arena_free(&run.arena);
+    return (int)status;
+}

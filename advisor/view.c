@@ -1,0 +1,447 @@
+#include "view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checked.h"
+#include "request.h"
+#include "view_verdict.h"
+
+/* What all parts of a view are made with; `overflow` is the key of the first count that an integer cannot hold. */
+struct maker {
+    const struct spec *spec;
+    const struct device *device;
+    const char *overflow;
+};
+
+/* Sets a key to a value that is the object's from then on. As with an arena, no caller could mend a lack of memory. */
+static void put(json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new_nocheck(object, key, value) != 0)
+        abort();
+}
+
+static void append(json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) != 0)
+        abort();
+}
+
+static void put_text(json_t *object, const char *key, const char *text)
+{
+    put(object, key, json_string(text));
+}
+
+static void put_bool(json_t *object, const char *key, bool value)
+{
+    put(object, key, json_boolean(value));
+}
+
+static void put_count(struct maker *maker, json_t *object, const char *key, uint64_t count)
+{
+    if (count > INT64_MAX && maker->overflow == NULL)
+        maker->overflow = key;
+    put(object, key, json_integer((json_int_t)(count & INT64_MAX)));
+}
+
+/* Six significant digits: what compilers contract or reorder shows only in the last of seventeen. */
+static double rounded(double value)
+{
+    char digits[32];
+    (void)snprintf(digits, sizeof(digits), "%.6g", value);
+    return strtod(digits, NULL);
+}
+
+static void put_real(json_t *object, const char *key, double value)
+{
+    put(object, key, isfinite(value) ? json_real(rounded(value)) : json_null());
+}
+
+/* An estimated amount, whole. */
+static void put_amount(struct maker *maker, json_t *object, const char *key, double value)
+{
+    bool fits = value < (double)INT64_MAX;
+    put_count(maker, object, key, fits && value > 0 ? (uint64_t)(rounded(value) + 0.5) : fits ? 0 : UINT64_MAX);
+}
+
+/* A quotient of counts, absent where there is nothing to divide by. */
+static void put_ratio(json_t *object, const char *key, double dividend, double divisor)
+{
+    if (divisor > 0)
+        put_real(object, key, dividend / divisor);
+}
+
+static json_t *finish(struct maker *maker, json_t *root, struct diags *diags)
+{
+    if (maker->overflow == NULL)
+        return root;
+    json_decref(root);
+    diag_error(diags, "count-overflow", maker->spec->name.where, "'%s' is beyond 2^63-1", maker->overflow);
+    return NULL;
+}
+
+static json_t *make_root(const struct maker *maker, const char *format)
+{
+    json_t *root = json_object();
+    put_text(root, "format", format);
+    put_text(root, "layout", maker->spec->name.text);
+    put_text(root, "device", maker->device->name);
+    put_text(root, "device_title", maker->device->title == NULL ? maker->device->name : maker->device->title);
+    put_bool(root, "calibrated", maker->device->calibrated);
+    return root;
+}
+
+static const char *space_name(enum array_space space)
+{
+    switch (space) {
+    case SPACE_GLOBAL:
+        return "global";
+    case SPACE_SHARED:
+        return "shared";
+    }
+    return "";
+}
+
+static void put_counts(struct maker *maker, json_t *object, const struct counts *counts)
+{
+    put_count(maker, object, "instructions", counts->instructions);
+    put_count(maker, object, "requests", counts->requests);
+    put_count(maker, object, "sectors", counts->sectors);
+    put_count(maker, object, "ideal_sectors", counts->ideal_sectors);
+    put_count(maker, object, "lines", counts->lines);
+    put_count(maker, object, "asked_bytes", counts->asked_bytes);
+    put_count(maker, object, "unique_bytes", counts->unique_bytes);
+    put_count(maker, object, "wavefronts", counts->wavefronts);
+    put_count(maker, object, "conflicts", counts->conflicts);
+}
+
+static void put_quality(json_t *object, double requests, double sectors, double unique_bytes)
+{
+    put_ratio(object, "sectors_per_request", sectors, requests);
+    put_ratio(object, "efficiency", unique_bytes, SECTOR_BYTES * sectors);
+}
+
+static json_t *make_access(struct maker *maker, const struct access_score *score)
+{
+    json_t *object = json_object();
+    const char *field = score->access->field_text.text;
+    put_text(object, "array", score->array->name.text);
+    /* A copy moves records, whatever the access names. */
+    put_text(object, "field", score->phase != PHASE_THREADS || field == NULL ? "" : field);
+    put_text(object, "op", access_op_name(score->op));
+    put_text(object, "space", space_name(score->space));
+    put_text(object, "candidate", score->candidate);
+    put_count(maker, object, "source_line", score->access->line);
+    switch (score->phase) {
+    case PHASE_THREADS:
+        break;
+    case PHASE_COPY_IN:
+        put_text(object, "phase", "copy-in");
+        break;
+    case PHASE_COPY_OUT:
+        put_text(object, "phase", "copy-out");
+        break;
+    }
+    put_counts(maker, object, &score->counts);
+    if (score->space == SPACE_GLOBAL)
+        put_quality(object, (double)score->counts.requests, (double)score->counts.sectors,
+                    (double)score->counts.unique_bytes);
+    return object;
+}
+
+static json_t *make_array_score(struct maker *maker, const struct array_score *score)
+{
+    json_t *object = json_object();
+    put_text(object, "array", score->array->name.text);
+    put_count(maker, object, "distinct_sectors", score->distinct_sectors);
+    put_count(maker, object, "fill_sectors", score->fill_sectors);
+    put_count(maker, object, "read_sectors", score->read_sectors);
+    put_count(maker, object, "written_sectors", score->written_sectors);
+    return object;
+}
+
+/* Sums over the accesses of a kernel; unique_bytes is of those in global memory, so that efficiency can be told.
+ * False where a sum is beyond an integer of JSON. */
+static bool sum_kernel(struct counts *sum, const struct kernel_score *score)
+{
+    *sum = (struct counts){0};
+    for (size_t i = 0; i < score->access_count; i++) {
+        struct counts more = score->accesses[i].counts;
+        if (score->accesses[i].space == SPACE_SHARED)
+            more.unique_bytes = 0;
+        if (!counts_add(sum, &more, 1))
+            return false;
+    }
+    return true;
+}
+
+static void put_launch(struct maker *maker, json_t *object, const struct kernel_score *score)
+{
+    put_count(maker, object, "calls", (uint64_t)score->kernel->calls);
+    put_count(maker, object, "blocks", score->blocks);
+    put_count(maker, object, "threads", score->threads);
+    put_count(maker, object, "warps", score->active_warps);
+    put_count(maker, object, "shared_bytes", score->shared_bytes);
+}
+
+static json_t *make_kernel_score(struct maker *maker, const struct kernel_score *score)
+{
+    json_t *object = json_object();
+    put_text(object, "name", score->kernel->name.text);
+    put_launch(maker, object, score);
+    json_t *accesses = json_array();
+    for (size_t i = 0; i < score->access_count; i++)
+        append(accesses, make_access(maker, &score->accesses[i]));
+    put(object, "accesses", accesses);
+    json_t *arrays = json_array();
+    for (size_t i = 0; i < score->array_count; i++)
+        append(arrays, make_array_score(maker, &score->arrays[i]));
+    put(object, "arrays", arrays);
+    struct counts sum;
+    /* Every count may fit and their sum not: then it is left out. */
+    if (sum_kernel(&sum, score)) {
+        json_t *total = json_object();
+        put_counts(maker, total, &sum);
+        put_quality(total, (double)sum.requests, (double)sum.sectors, (double)sum.unique_bytes);
+        put(object, "total", total);
+    }
+    return object;
+}
+
+static json_t *make_array(struct maker *maker, const struct array *array)
+{
+    json_t *object = json_object();
+    put_text(object, "name", array->name.text);
+    put_text(object, "of", array->of_text.text);
+    put_text(object, "space", space_name(array->space));
+    json_t *extent = json_array();
+    for (unsigned i = 0; i < array->dim_count; i++)
+        append(extent, json_integer((json_int_t)array->extent[i]));
+    put(object, "extent", extent);
+    put_count(maker, object, "records", array->records);
+    put_count(maker, object, "record_bytes", array->record->type->size);
+    return object;
+}
+
+json_t *view_score(const struct spec *spec, const struct device *device, struct option *const *chosen,
+                   const struct score *score, struct diags *diags)
+{
+    struct maker maker = {.spec = spec, .device = device};
+    json_t *root = make_root(&maker, "sectorwise-score-1");
+    json_t *arrays = json_array();
+    size_t number = 0;
+    for (const struct array *array = spec->arrays; array != NULL; array = array->next, number++) {
+        json_t *object = make_array(&maker, array);
+        put_text(object, "candidate", chosen[number]->candidate.text);
+        put_count(&maker, object, "memory_bytes", chosen[number]->mapping->bytes);
+        append(arrays, object);
+    }
+    put(root, "arrays", arrays);
+    json_t *kernels = json_array();
+    for (size_t i = 0; i < score->kernel_count; i++)
+        append(kernels, make_kernel_score(&maker, &score->kernels[i]));
+    put(root, "kernels", kernels);
+    return finish(&maker, root, diags);
+}
+
+const char *view_resource_title(enum resource resource)
+{
+    switch (resource) {
+    case RESOURCE_DRAM:
+        return "DRAM";
+    case RESOURCE_L2:
+        return "L2";
+    case RESOURCE_L1:
+        return "L1";
+    case RESOURCE_SHARED:
+        return "shared memory";
+    case RESOURCE_ISSUE:
+        return "instruction issue";
+    case RESOURCE_FLOPS:
+        return "arithmetic";
+    case RESOURCE_FLIGHT:
+        return "requests in flight";
+    case RESOURCE_LAUNCH:
+        return "launch overhead";
+    }
+    return "";
+}
+
+double view_kernels_us(const struct spec *spec, const struct ranked *ranked)
+{
+    double sum = 0;
+    for (size_t i = 0; i < spec->kernel_count; i++)
+        sum += (double)ranked->kernels[i].kernel->calls * ranked->kernels[i].estimate.time_us;
+    return sum;
+}
+
+static bool is_default(const struct option *option)
+{
+    const char *pinned = option->array->layout_text.text;
+    if (pinned != NULL && strchr(pinned, '/') != NULL)
+        return true;
+    if (option->candidate.plan.kind != PLAN_DIRECT)
+        return false;
+    struct layout layout = layout_default(option->array);
+    return pinned != NULL || notation_same_layout(&option->candidate.layout, &layout);
+}
+
+size_t view_find_default(const struct ranking *ranking, size_t array_count)
+{
+    for (size_t i = 0; i < ranking->count; i++) {
+        size_t number = 0;
+        while (number < array_count && is_default(ranking->items[i].chosen[number]))
+            number++;
+        if (number == array_count)
+            return i;
+    }
+    return ranking->count;
+}
+
+/* What is really done to each array that the kernel touches: a plan that cannot serve it leaves `direct`. */
+static json_t *make_usages(const struct maker *maker, const struct ranked *ranked, size_t kernel)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < maker->spec->array_count; i++) {
+        const struct option *option = ranked->chosen[i];
+        if (option->usages[kernel].used)
+            put_text(object, option->array->name.text, option->usages[kernel].effective.text);
+    }
+    return object;
+}
+
+static json_t *make_ranked_kernel(struct maker *maker, const struct ranked *ranked, size_t number)
+{
+    const struct ranked_kernel *kernel = &ranked->kernels[number];
+    const struct estimate *estimate = &kernel->estimate;
+    json_t *object = json_object();
+    put_text(object, "name", kernel->kernel->name.text);
+    put_real(object, "time_us", estimate->time_us);
+    put_text(object, "bound_by", resource_name(estimate->bound_by));
+    put_launch(maker, object, kernel->score);
+    put(object, "arrays", make_usages(maker, ranked, number));
+    struct counts sum;
+    if (sum_kernel(&sum, kernel->score)) {
+        put_count(maker, object, "requests", sum.requests);
+        put_count(maker, object, "sectors", sum.sectors);
+        put_count(maker, object, "ideal_sectors", sum.ideal_sectors);
+        put_count(maker, object, "wavefronts", sum.wavefronts);
+        put_count(maker, object, "conflicts", sum.conflicts);
+        put_quality(object, (double)sum.requests, (double)sum.sectors, (double)sum.unique_bytes);
+    }
+    put_amount(maker, object, "dram_read_bytes", estimate->dram_read_bytes);
+    put_amount(maker, object, "dram_write_bytes", estimate->dram_write_bytes);
+    json_t *resources = json_object();
+    for (int i = 0; i < RESOURCE_COUNT; i++)
+        put_real(resources, resource_name((enum resource)i), estimate->resource_us[i]);
+    put(object, "resource_us", resources);
+    return object;
+}
+
+/* Of all kernels in all their calls. Ratios alone come of these sums, so that they may be floating. */
+static void put_ranked_quality(const struct maker *maker, json_t *object, const struct ranked *ranked)
+{
+    double requests = 0, sectors = 0, unique_bytes = 0;
+    for (size_t i = 0; i < maker->spec->kernel_count; i++) {
+        const struct kernel_score *score = ranked->kernels[i].score;
+        double calls = (double)score->kernel->calls;
+        for (size_t j = 0; j < score->access_count; j++) {
+            if (score->accesses[j].space != SPACE_GLOBAL)
+                continue;
+            requests += calls * (double)score->accesses[j].counts.requests;
+            sectors += calls * (double)score->accesses[j].counts.sectors;
+            unique_bytes += calls * (double)score->accesses[j].counts.unique_bytes;
+        }
+    }
+    put_quality(object, requests, sectors, unique_bytes);
+}
+
+static uint64_t total_calls(const struct spec *spec)
+{
+    uint64_t calls = 0;
+    for (const struct kernel *kernel = spec->kernels; kernel != NULL; kernel = kernel->next)
+        if (!checked_add_u64(&calls, calls, (uint64_t)kernel->calls))
+            return UINT64_MAX;
+    return calls;
+}
+
+/* The cost of converting, and after how many calls of kernels what they save has paid for one conversion: null where
+ * they save nothing. */
+static void put_conversion(struct maker *maker, json_t *object, const struct ranked *ranked, const struct ranked *usual)
+{
+    const double calls_most = 0x1p53;
+    put_real(object, "conversion_us", ranked->conversion_us);
+    if (usual == NULL || ranked->conversion_us <= 0)
+        return;
+    double saved_us = view_kernels_us(maker->spec, usual) - view_kernels_us(maker->spec, ranked);
+    double calls = ceil(rounded(ranked->conversion_us * (double)total_calls(maker->spec) / saved_us));
+    if (saved_us > 0 && calls > 0 && calls < calls_most)
+        put_count(maker, object, "pays_after_calls", (uint64_t)calls);
+    else
+        put(object, "pays_after_calls", json_null());
+}
+
+/* Within a tie the first need not be the fastest. */
+static double least_time_us(const struct ranking *ranking)
+{
+    double least = ranking->items[0].time_us;
+    for (size_t i = 1; i < ranking->count; i++)
+        if (ranking->items[i].time_us < least)
+            least = ranking->items[i].time_us;
+    return least;
+}
+
+static json_t *make_candidate(struct maker *maker, const struct ranking *ranking, size_t place, size_t usual)
+{
+    const struct ranked *ranked = &ranking->items[place];
+    json_t *object = json_object();
+    put_count(maker, object, "rank", place + 1);
+    json_t *arrays = json_object();
+    for (size_t i = 0; i < maker->spec->array_count; i++)
+        put_text(arrays, ranked->chosen[i]->array->name.text, ranked->chosen[i]->candidate.text);
+    put(object, "arrays", arrays);
+    put_bool(object, "default", place == usual);
+    put_real(object, "time_us", ranked->time_us);
+    put_ratio(object, "ratio", ranked->time_us, least_time_us(ranking));
+    put_text(object, "bound_by", resource_name(ranked->bound_by));
+    put_bool(object, "tie", ranked->tie);
+    put_count(maker, object, "memory_bytes", ranked->memory_bytes);
+    put_count(maker, object, "sectors", ranked->sectors);
+    put_count(maker, object, "dram_bytes", ranked->dram_bytes);
+    put_count(maker, object, "wavefronts", ranked->wavefronts);
+    put_ranked_quality(maker, object, ranked);
+    put_conversion(maker, object, ranked, usual < ranking->count ? &ranking->items[usual] : NULL);
+    json_t *kernels = json_array();
+    for (size_t i = 0; i < maker->spec->kernel_count; i++)
+        append(kernels, make_ranked_kernel(maker, ranked, i));
+    put(object, "kernels", kernels);
+    return object;
+}
+
+json_t *view_rank(const struct spec *spec, const struct device *device, const struct ranking *ranking, size_t top,
+                  struct diags *diags)
+{
+    struct maker maker = {.spec = spec, .device = device};
+    json_t *root = make_root(&maker, "sectorwise-rank-1");
+    json_t *arrays = json_array();
+    for (const struct array *array = spec->arrays; array != NULL; array = array->next)
+        append(arrays, make_array(&maker, array));
+    put(root, "arrays", arrays);
+    put_count(&maker, root, "candidate_count", ranking->count);
+    if (top != 0)
+        put_count(&maker, root, "top", top);
+    put_bool(root, "exhaustive", ranking->exhaustive);
+    put_count(&maker, root, "calls", total_calls(spec));
+    struct text verdict = {0};
+    view_verdict(&verdict, spec, device, ranking);
+    put_text(root, "verdict", text_string(&verdict));
+    text_free(&verdict);
+    size_t usual = view_find_default(ranking, spec->array_count);
+    json_t *candidates = json_array();
+    for (size_t i = 0; i < ranking->count && (top == 0 || i < top); i++)
+        append(candidates, make_candidate(&maker, ranking, i, usual));
+    put(root, "candidates", candidates);
+    return finish(&maker, root, diags);
+}

@@ -1,0 +1,38 @@
+/* Takes scores and rankings, gives the view: one JSON-like tree that `--format json` prints, that text outputs read and
+ * that templates look their names up in. The only place that names output keys; DESIGN's section 6 fixes most. */
+#ifndef SW_VIEW_H
+#define SW_VIEW_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "candidates.h"
+#include "device.h"
+#include "diag.h"
+#include "rank.h"
+#include "score.h"
+#include "spec.h"
+
+/* Both give a tree that the caller frees with json_decref, or NULL after a diagnostic where a count is beyond 2^63-1
+ * [count-overflow]. Counts are integers and exact. Times and ratios are rounded to six significant digits, so that the
+ * last bits of a compiler's arithmetic never show. Objects keep the order in which their keys are set. */
+
+/* The view of `score`; `chosen` holds one option an array, as it was scored. */
+json_t *view_score(const struct spec *spec, const struct device *device, struct option *const *chosen,
+                   const struct score *score, struct diags *diags) __attribute__((warn_unused_result));
+
+/* The view of `rank`: its first `top` candidates (0: all); the verdict and the ratios are of all. */
+json_t *view_rank(const struct spec *spec, const struct device *device, const struct ranking *ranking, size_t top,
+                  struct diags *diags) __attribute__((warn_unused_result));
+
+/* The place in ranking->items of the candidate that changes nothing: aos or row-major by `direct`, pinned arrays as
+ * they are pinned. ranking->count where a restriction left it out. */
+size_t view_find_default(const struct ranking *ranking, size_t array_count);
+
+/* The time of all kernels in all their calls, without conversions. */
+double view_kernels_us(const struct spec *spec, const struct ranked *ranked);
+
+/* A resource as a sentence says it: "DRAM", "instruction issue". */
+const char *view_resource_title(enum resource resource);
+
+#endif
