@@ -1,7 +1,7 @@
 #include "check_internal.h"
 #include "checked.h"
 
-bool array_bytes(const struct array *array, uint64_t *out)
+bool check_array_bytes(const struct array *array, uint64_t *out)
 {
     uint64_t row_records = array->extent[array->dim_count - 1], row = array->pitch;
     if (row == 0 && !checked_mul_u64(&row, row_records, array->record->type->size))
@@ -84,7 +84,7 @@ static void report_size(struct checker *checker, const struct array *array, uint
 static void check_size(struct checker *checker, const struct array *array)
 {
     uint64_t bytes;
-    if (array_bytes(array, &bytes) && array->offset < ARRAY_BYTES_MAX - bytes) {
+    if (check_array_bytes(array, &bytes) && array->offset < ARRAY_BYTES_MAX - bytes) {
         report_size(checker, array, array->offset + bytes);
         return;
     }
@@ -97,7 +97,7 @@ static void check_array(struct checker *checker, struct array *array)
     static const char *const spaces[] = {"global", "shared", NULL};
     const struct bounds conversions = {"conversions", "bad-value", 0, INT64_MAX};
     unsigned space;
-    const struct type *type = find_type(checker, &array->of_text);
+    const struct type *type = check_find_type(checker, &array->of_text);
     bool extents = check_extents(checker, array);
     bool fine = check_word(checker, &array->space_text, "space", spaces, SPACE_GLOBAL, &space);
     array->space = (enum array_space)space;
@@ -110,7 +110,7 @@ static void check_array(struct checker *checker, struct array *array)
     if (type == NULL || !extents || array->name.text == NULL)
         return;
     /* Whoever uses an array needs its record and dimensions alone; what else is wrong does not concern them. */
-    array->record = find_record(checker, type, array->of_text.where);
+    array->record = check_find_record(checker, type, array->of_text.where);
     if (fine && array->record != NULL)
         check_size(checker, array);
 }

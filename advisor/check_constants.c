@@ -5,10 +5,10 @@
 static void report_unknown_param(struct checker *checker, const struct definition *definition, struct span where)
 {
     diag_error(checker->diags, "unknown-param", where, "-D names no param: '%s'", definition->name);
-    struct guess guess = guess_start(checker, definition->name);
-    for (size_t i = 0; i < checker->spec->param_count && guess_wants(&guess); i++)
-        guess_offer(&guess, checker->spec->params[i].name.text);
-    (void)guess_note(checker, &guess);
+    struct guess guess = check_guess_start(checker, definition->name);
+    for (size_t i = 0; i < checker->spec->param_count && check_guess_wants(&guess); i++)
+        check_guess_offer(&guess, checker->spec->params[i].name.text);
+    (void)check_guess_note(checker, &guess);
 }
 
 /* Later definitions of one param win, as later -D do for a compiler that only warns. */
@@ -19,7 +19,8 @@ void check_definitions(struct checker *checker)
         size_t name_length = strlen(definition->name);
         const char *line = arena_printf(checker->arena, "%s=%s", definition->name, definition->value);
         const struct source *source = source_from_bytes(checker->arena, "<command line>", line, strlen(line));
-        const struct symbol *symbol = names_find(&checker->names, value_space(checker), definition->name, name_length);
+        const struct symbol *symbol =
+            check_names_find(&checker->names, value_space(checker), definition->name, name_length);
         if (symbol == NULL || symbol->kind != SYMBOL_PARAM) {
             report_unknown_param(checker, definition, (struct span){source, 0, name_length});
             continue;
@@ -55,7 +56,8 @@ static void collect_needs(const struct constants *constants, struct constant *co
     if (expr == NULL)
         return;
     if (expr->op == EXPR_NAME || expr->op == EXPR_LOOKUP) {
-        const struct symbol *symbol = names_find(&checker->names, value_space(checker), expr->name, strlen(expr->name));
+        const struct symbol *symbol =
+            check_names_find(&checker->names, value_space(checker), expr->name, strlen(expr->name));
         if (symbol != NULL && (symbol->kind == SYMBOL_PARAM || symbol->kind == SYMBOL_TABLE)) {
             constant->needs = arena_grow(checker->arena, constant->needs, constant->need_count,
                                          &constant->need_capacity, sizeof(*constant->needs));
@@ -82,7 +84,7 @@ static void number_constant(const struct constants *constants, const struct name
     if (name->text == NULL)
         return;
     struct checker *checker = constants->checker;
-    struct symbol *symbol = names_find(&checker->names, value_space(checker), name->text, strlen(name->text));
+    struct symbol *symbol = check_names_find(&checker->names, value_space(checker), name->text, strlen(name->text));
     if (symbol != NULL && symbol->item == item)
         symbol->number = constants->count;
 }
@@ -148,7 +150,8 @@ static void evaluate_item(const struct constants *constants, struct constant *co
     if (constant->param != NULL)
         constant->param->state = CONSTANT_DONE;
     struct symbol *symbol =
-        name->text == NULL ? NULL : names_find(&checker->names, value_space(checker), name->text, strlen(name->text));
+        name->text == NULL ? NULL
+                           : check_names_find(&checker->names, value_space(checker), name->text, strlen(name->text));
     if (symbol != NULL && symbol->item == item)
         symbol->usable = usable;
 }

@@ -8,24 +8,24 @@ static struct symbol *find_value(const struct scope *scope, const char *name)
     const struct names *names = &scope->checker->names;
     struct symbol *symbol = NULL;
     if (scope->kernel != NULL)
-        symbol = names_find(names, scope->kernel, name, strlen(name));
+        symbol = check_names_find(names, scope->kernel, name, strlen(name));
     if (symbol != NULL && symbol->usable)
         return symbol;
-    struct symbol *outer = names_find(names, value_space(scope->checker), name, strlen(name));
+    struct symbol *outer = check_names_find(names, value_space(scope->checker), name, strlen(name));
     return outer != NULL ? outer : symbol;
 }
 
 static void offer_values(const struct scope *scope, struct guess *guess, bool lookup)
 {
     const struct spec *spec = scope->checker->spec;
-    for (size_t i = 0; i < scope->visible_count && !lookup && guess_wants(guess); i++)
-        guess_offer(guess, scope->visible[scope->visible_count - 1 - i]->name);
-    for (size_t i = 0; i < spec->param_count && !lookup && guess_wants(guess); i++)
-        guess_offer(guess, spec->params[i].name.text);
-    for (const struct table *table = spec->tables; table != NULL && guess_wants(guess); table = table->next)
-        guess_offer(guess, table->name.text);
+    for (size_t i = 0; i < scope->visible_count && !lookup && check_guess_wants(guess); i++)
+        check_guess_offer(guess, scope->visible[scope->visible_count - 1 - i]->name);
+    for (size_t i = 0; i < spec->param_count && !lookup && check_guess_wants(guess); i++)
+        check_guess_offer(guess, spec->params[i].name.text);
+    for (const struct table *table = spec->tables; table != NULL && check_guess_wants(guess); table = table->next)
+        check_guess_offer(guess, table->name.text);
     for (enum expr_builtin i = BUILTIN_THREAD_IDX_X; i < BUILTIN_COUNT && scope->kernel != NULL && !lookup; i++)
-        guess_offer(guess, expr_builtin_name(i));
+        check_guess_offer(guess, expr_builtin_name(i));
 }
 
 static void report_unknown(const struct scope *scope, const struct expr *name, const struct symbol *gone)
@@ -38,9 +38,9 @@ static void report_unknown(const struct scope *scope, const struct expr *name, c
                   source_locate(gone->where.source, gone->where.offset).line);
         return;
     }
-    struct guess guess = guess_start(scope->checker, name->name);
+    struct guess guess = check_guess_start(scope->checker, name->name);
     offer_values(scope, &guess, lookup);
-    if (!guess_note(scope->checker, &guess) && strchr(name->name, '.') != NULL)
+    if (!check_guess_note(scope->checker, &guess) && strchr(name->name, '.') != NULL)
         diag_note(diags, "components are .x, .y and .z of threadIdx, blockIdx, blockDim and gridDim");
 }
 
@@ -109,7 +109,7 @@ static bool resolve_name(const struct scope *scope, struct expr *name)
     return symbol->usable;
 }
 
-bool scope_resolve(void *scope, struct expr *name, struct diags *diags)
+bool check_resolve(void *scope, struct expr *name, struct diags *diags)
 {
     (void)diags; /* the checker's */
     return name->op == EXPR_LOOKUP ? resolve_lookup(scope, name) : resolve_name(scope, name);
@@ -132,7 +132,7 @@ static const char *fault_id(enum expr_fault fault)
     return "";
 }
 
-bool evaluate_constant(struct checker *checker, const struct expr *expr, int64_t *out)
+bool check_evaluate(struct checker *checker, const struct expr *expr, int64_t *out)
 {
     const struct expr_frame frame = {.variables = NULL};
     const struct expr *culprit = NULL;
@@ -148,15 +148,15 @@ bool evaluate_constant(struct checker *checker, const struct expr *expr, int64_t
 bool check_constant(struct checker *checker, struct expr *expr, int64_t *out)
 {
     struct scope constants = {.checker = checker};
-    return expr_bind(expr, scope_resolve, &constants, checker->diags) && evaluate_constant(checker, expr, out);
+    return expr_bind(expr, check_resolve, &constants, checker->diags) && check_evaluate(checker, expr, out);
 }
 
-bool is_constant(const struct expr *expr)
+bool check_is_constant(const struct expr *expr)
 {
     if (expr->op == EXPR_NAME && expr->binding != EXPR_PARAM)
         return false;
     for (size_t i = 0; i < sizeof(expr->operand) / sizeof(expr->operand[0]); i++)
-        if (expr->operand[i] != NULL && !is_constant(expr->operand[i]))
+        if (expr->operand[i] != NULL && !check_is_constant(expr->operand[i]))
             return false;
     return true;
 }
@@ -237,15 +237,15 @@ bool check_word(struct checker *checker, const struct quoted *text, const char *
     *out = absent;
     if (text->text == NULL)
         return true;
-    struct guess guess = guess_start(checker, text->text);
+    struct guess guess = check_guess_start(checker, text->text);
     for (*out = 0; words[*out] != NULL; ++*out) {
         if (strcmp(words[*out], text->text) == 0)
             return true;
-        guess_offer(&guess, words[*out]);
+        check_guess_offer(&guess, words[*out]);
     }
     *out = absent;
     diag_error(checker->diags, "bad-value", text->where, "%s cannot be '%s'", what, text->text);
-    if (guess_note(checker, &guess))
+    if (check_guess_note(checker, &guess))
         return false;
     struct text list = {0};
     for (size_t i = 0; words[i] != NULL; i++)

@@ -67,10 +67,10 @@ struct checker {
 };
 
 /* check_names.c: namespaces and messages about names. */
-struct symbol *names_find(const struct names *names, const void *space, const char *name, size_t length);
+struct symbol *check_names_find(const struct names *names, const void *space, const char *name, size_t length);
 /* Adds a name; NULL where the namespace has it. */
-struct symbol *names_add(struct checker *checker, const void *space, const char *name, enum symbol_kind kind,
-                         void *item, struct span where);
+struct symbol *check_names_add(struct checker *checker, const void *space, const char *name, enum symbol_kind kind,
+                               void *item, struct span where);
 
 /* The four namespaces; fields live in that of their struct type, variables in that of their kernel. */
 static inline const void *type_space(const struct checker *checker)
@@ -94,7 +94,7 @@ bool check_identifier(struct checker *checker, const struct name *name, const ch
  * (or is missing, which read has reported). */
 struct symbol *check_declare(struct checker *checker, const void *space, const struct name *name, enum symbol_kind kind,
                              void *item, const char *what);
-void report_duplicate(struct checker *checker, const struct name *name, const struct symbol *first);
+void check_report_duplicate(struct checker *checker, const struct name *name, const struct symbol *first);
 
 /* A "did you mean" over at most GUESS_CANDIDATES_MAX names, and none once messages are no longer kept. */
 struct guess {
@@ -102,15 +102,15 @@ struct guess {
     size_t offered;
     bool enabled;
 };
-struct guess guess_start(const struct checker *checker, const char *wanted);
+struct guess check_guess_start(const struct checker *checker, const char *wanted);
 /* Whether more names are looked at: a loop over thousands ends there. */
-bool guess_wants(const struct guess *guess);
-void guess_offer(struct guess *guess, const char *candidate);
+bool check_guess_wants(const struct guess *guess);
+void check_guess_offer(struct guess *guess, const char *candidate);
 /* Attaches "did you mean" to the last diagnostic where something is near enough; says whether. */
-bool guess_note(const struct checker *checker, const struct guess *guess);
+bool check_guess_note(const struct checker *checker, const struct guess *guess);
 
 /* CUDA's vectors beyond 16 bytes: no types of version 1. */
-bool is_wide_vector(const char *name);
+bool check_is_wide_vector(const char *name);
 
 void check_layout_name(struct checker *checker);
 void check_type_names(struct checker *checker);
@@ -128,14 +128,14 @@ struct scope {
     size_t visible_count;
 };
 /* An expr_resolve over a struct scope. */
-bool scope_resolve(void *scope, struct expr *name, struct diags *diags);
+bool check_resolve(void *scope, struct expr *name, struct diags *diags);
 
 /* Binds a constant expression and evaluates it, reporting whatever fails. */
 bool check_constant(struct checker *checker, struct expr *expr, int64_t *out);
 /* Evaluates a bound expression that has only constants. */
-bool evaluate_constant(struct checker *checker, const struct expr *expr, int64_t *out);
+bool check_evaluate(struct checker *checker, const struct expr *expr, int64_t *out);
 /* Whether a bound expression has no builtin and no variable. */
-bool is_constant(const struct expr *expr);
+bool check_is_constant(const struct expr *expr);
 
 /* What an integer attribute may be. */
 struct bounds {
@@ -173,13 +173,13 @@ bool check_table(struct checker *checker, struct table *table, struct expr *rang
 /* type->state of structs and unions; once complete it is the number of leaves, LEAVES_MAX at most. */
 enum { TYPE_NEW = 0, TYPE_ACTIVE = -1, TYPE_FAILED = -2 };
 /* How many leaves a complete type has. */
-size_t type_leaf_count(const struct type *type);
+size_t check_leaf_count(const struct type *type);
 /* The type of one component of a vector. */
-const struct type *type_component(const struct type *vector);
+const struct type *check_component(const struct type *vector);
 /* Finds a complete type by name. NULL after a diagnostic, or silently where the type itself was at fault. */
-const struct type *find_type(struct checker *checker, const struct quoted *text);
+const struct type *check_find_type(struct checker *checker, const struct quoted *text);
 /* The record of a complete type, made once. NULL after a diagnostic (located at `where`). */
-const struct record *find_record(struct checker *checker, const struct type *type, struct span where);
+const struct record *check_find_record(struct checker *checker, const struct type *type, struct span where);
 
 void check_type_fields(struct checker *checker);
 void check_type_sizes(struct checker *checker);
@@ -187,7 +187,7 @@ void check_type_sizes(struct checker *checker);
 /* check_arrays.c */
 
 /* Bytes that an array takes as described, its offset left out; false beyond ARRAY_BYTES_MAX. */
-bool array_bytes(const struct array *array, uint64_t *out);
+bool check_array_bytes(const struct array *array, uint64_t *out);
 void check_arrays(struct checker *checker);
 
 /* check_kernels.c: launches and bodies. */

@@ -78,7 +78,7 @@ static struct expr *bind(struct body *body, const struct quoted *text)
     if (text->text == NULL)
         return NULL;
     struct expr *expr = expr_parse(checker->arena, text, checker->diags);
-    return expr != NULL && expr_bind(expr, scope_resolve, &body->scope, checker->diags) ? expr : NULL;
+    return expr != NULL && expr_bind(expr, check_resolve, &body->scope, checker->diags) ? expr : NULL;
 }
 
 static struct expr *number(struct checker *checker, int64_t value, struct span where)
@@ -94,7 +94,8 @@ static bool check_variable_name(struct body *body, const struct name *name, cons
     struct checker *checker = body->scope.checker;
     if (!check_identifier(checker, name, what))
         return false;
-    const struct symbol *outer = names_find(&checker->names, value_space(checker), name->text, strlen(name->text));
+    const struct symbol *outer =
+        check_names_find(&checker->names, value_space(checker), name->text, strlen(name->text));
     if (outer == NULL)
         return true;
     diag_error(checker->diags, "shadowed-name", name->where, "%s '%s' hides %s of that name", what, name->text,
@@ -120,11 +121,11 @@ static void declare(struct body *body, struct statement *statement, const char *
     if (!check_variable_name(body, &statement->name, what) && statement->name.text == NULL)
         return;
     const char *name = statement->name.text;
-    struct symbol *symbol = names_find(&checker->names, kernel, name, strlen(name));
+    struct symbol *symbol = check_names_find(&checker->names, kernel, name, strlen(name));
     if (symbol == NULL)
-        symbol = names_add(checker, kernel, name, SYMBOL_VARIABLE, statement, statement->name.where);
+        symbol = check_names_add(checker, kernel, name, SYMBOL_VARIABLE, statement, statement->name.where);
     if (symbol->usable) {
-        report_duplicate(checker, &statement->name, symbol);
+        check_report_duplicate(checker, &statement->name, symbol);
         return;
     }
     symbol->usable = true;
@@ -151,7 +152,7 @@ static void check_index(struct body *body, struct access *access)
     size_t count =
         expr_parse_list(parsed, EXPR_LIST_MAX, checker->arena, &access->index_text, EXPR_COMMAS, checker->diags);
     for (size_t i = 0; i < count; i++) {
-        bool bound = expr_bind(parsed[i], scope_resolve, &body->scope, checker->diags);
+        bool bound = expr_bind(parsed[i], check_resolve, &body->scope, checker->diags);
         if (i < SPEC_DIMS_MAX)
             access->index[i] = bound ? parsed[i] : NULL;
     }
@@ -168,7 +169,8 @@ static const struct array *find_array(struct checker *checker, const struct quot
 {
     if (text->text == NULL)
         return NULL;
-    const struct symbol *symbol = names_find(&checker->names, value_space(checker), text->text, strlen(text->text));
+    const struct symbol *symbol =
+        check_names_find(&checker->names, value_space(checker), text->text, strlen(text->text));
     if (symbol != NULL && symbol->kind == SYMBOL_ARRAY) {
         const struct array *array = symbol->item;
         return array->record == NULL ? NULL : array;
@@ -179,10 +181,11 @@ static const struct array *find_array(struct checker *checker, const struct quot
         return NULL;
     }
     diag_error(checker->diags, "unknown-array", text->where, "unknown array '%s'", text->text);
-    struct guess guess = guess_start(checker, text->text);
-    for (const struct array *array = checker->spec->arrays; array != NULL && guess_wants(&guess); array = array->next)
-        guess_offer(&guess, array->name.text);
-    (void)guess_note(checker, &guess);
+    struct guess guess = check_guess_start(checker, text->text);
+    for (const struct array *array = checker->spec->arrays; array != NULL && check_guess_wants(&guess);
+         array = array->next)
+        check_guess_offer(&guess, array->name.text);
+    (void)check_guess_note(checker, &guess);
     return NULL;
 }
 
@@ -245,7 +248,7 @@ static void check_statements(struct body *body, struct statement *first);
 static void check_step(struct checker *checker, const struct statement *loop)
 {
     int64_t step;
-    if (loop->step == NULL || !is_constant(loop->step) || !evaluate_constant(checker, loop->step, &step))
+    if (loop->step == NULL || !check_is_constant(loop->step) || !check_evaluate(checker, loop->step, &step))
         return;
     if (step > 0 || (step < 0 && loop->while_text.text != NULL))
         return;
@@ -330,7 +333,7 @@ static void check_kernel_shared(struct checker *checker, const struct kernel *ke
             continue;
         owner[array->number] = kernel;
         /* An array too large by itself was reported. */
-        if (!array_bytes(array, &bytes) || array->offset + bytes > most)
+        if (!check_array_bytes(array, &bytes) || array->offset + bytes > most)
             return;
         end = (end + array->align - 1) / array->align * array->align + array->offset + bytes;
         count++;

@@ -24,7 +24,7 @@ static struct symbol **find_slot(const struct names *names, const void *space, c
     }
 }
 
-struct symbol *names_find(const struct names *names, const void *space, const char *name, size_t length)
+struct symbol *check_names_find(const struct names *names, const void *space, const char *name, size_t length)
 {
     return names->capacity == 0 ? NULL : *find_slot(names, space, name, length);
 }
@@ -42,8 +42,8 @@ static void names_enlarge(struct checker *checker)
     *names = larger;
 }
 
-struct symbol *names_add(struct checker *checker, const void *space, const char *name, enum symbol_kind kind,
-                         void *item, struct span where)
+struct symbol *check_names_add(struct checker *checker, const void *space, const char *name, enum symbol_kind kind,
+                               void *item, struct span where)
 {
     struct names *names = &checker->names;
     if (names->count * 2 >= names->capacity)
@@ -59,25 +59,25 @@ struct symbol *names_add(struct checker *checker, const void *space, const char 
     return symbol;
 }
 
-struct guess guess_start(const struct checker *checker, const char *wanted)
+struct guess check_guess_start(const struct checker *checker, const char *wanted)
 {
     return (struct guess){.text = {.wanted = wanted}, .enabled = checker->diags->error_count < DIAG_MAX};
 }
 
-bool guess_wants(const struct guess *guess)
+bool check_guess_wants(const struct guess *guess)
 {
     return guess->enabled && guess->offered < GUESS_CANDIDATES_MAX;
 }
 
-void guess_offer(struct guess *guess, const char *candidate)
+void check_guess_offer(struct guess *guess, const char *candidate)
 {
-    if (!guess_wants(guess) || candidate == NULL)
+    if (!check_guess_wants(guess) || candidate == NULL)
         return;
     guess->offered++;
     text_guess_offer(&guess->text, candidate);
 }
 
-bool guess_note(const struct checker *checker, const struct guess *guess)
+bool check_guess_note(const struct checker *checker, const struct guess *guess)
 {
     if (guess->text.best == NULL)
         return false;
@@ -109,7 +109,7 @@ bool check_identifier(struct checker *checker, const struct name *name, const ch
     return true;
 }
 
-void report_duplicate(struct checker *checker, const struct name *name, const struct symbol *first)
+void check_report_duplicate(struct checker *checker, const struct name *name, const struct symbol *first)
 {
     /* Kinds are declared one after the other, so that the first may stand further down. */
     struct span earlier = first->where, later = name->where;
@@ -129,9 +129,9 @@ struct symbol *check_declare(struct checker *checker, const void *space, const s
     /* A name at fault is declared all the same, so that those who use it say nothing. */
     if (!check_identifier(checker, name, what) && name->text == NULL)
         return NULL;
-    struct symbol *symbol = names_add(checker, space, name->text, kind, item, name->where);
+    struct symbol *symbol = check_names_add(checker, space, name->text, kind, item, name->where);
     if (symbol == NULL)
-        report_duplicate(checker, name, names_find(&checker->names, space, name->text, strlen(name->text)));
+        check_report_duplicate(checker, name, check_names_find(&checker->names, space, name->text, strlen(name->text)));
     return symbol;
 }
 
@@ -146,7 +146,7 @@ static const char *type_word(const struct type *type)
 }
 
 /* Generated code could not use these names otherwise. */
-bool is_wide_vector(const char *name)
+bool check_is_wide_vector(const char *name)
 {
     static const char *const wide[] = {
         "long3",     "long4",      "ulong3",     "ulong4",  "longlong3",
@@ -162,7 +162,7 @@ void check_type_names(struct checker *checker)
 {
     for (struct type *type = checker->spec->types; type != NULL; type = type->next) {
         const struct name *name = &type->name;
-        if (name->text != NULL && (type_builtin(name->text) != NULL || is_wide_vector(name->text)) &&
+        if (name->text != NULL && (type_builtin(name->text) != NULL || check_is_wide_vector(name->text)) &&
             !text_is_keyword(name->text)) {
             diag_error(checker->diags, "duplicate-name", name->where, "name '%s' is given twice", name->text);
             diag_note(checker->diags, "'%s' is a built-in type", name->text);

@@ -93,7 +93,7 @@ static bool select_rest(struct paths *paths, struct place *place, struct span wh
         return false;
     }
     place->loops[place->loop_count++] =
-        (struct path_loop){count, place->type->size, place->inside ? 0 : type_leaf_count(place->type)};
+        (struct path_loop){count, place->type->size, place->inside ? 0 : check_leaf_count(place->type)};
     return true;
 }
 
@@ -101,16 +101,16 @@ static void report_unknown_field(struct paths *paths, const struct type *type, c
 {
     struct checker *checker = paths->checker;
     diag_error(checker->diags, "unknown-field", where, "'%s' has no field '%s'", type->name.text, name);
-    struct guess guess = guess_start(checker, name);
-    for (size_t i = 0; i < type->field_count && guess_wants(&guess); i++)
-        guess_offer(&guess, type->fields[i].name.text);
-    (void)guess_note(checker, &guess);
+    struct guess guess = check_guess_start(checker, name);
+    for (size_t i = 0; i < type->field_count && check_guess_wants(&guess); i++)
+        check_guess_offer(&guess, type->fields[i].name.text);
+    (void)check_guess_note(checker, &guess);
 }
 
 /* Enters component .x .y .z .w of a vector. */
 static bool enter_component(struct paths *paths, struct place *place, const char *name, struct span where)
 {
-    const struct type *vector = place->type, *component = type_component(vector);
+    const struct type *vector = place->type, *component = check_component(vector);
     size_t number = strcspn("xyzw", name);
     if (name[1] != '\0' || number >= vector->components) {
         diag_error(paths->checker->diags, "unknown-field", where, "'%s' has no component '%s'", vector->name.text,
@@ -133,7 +133,7 @@ static bool enter_component(struct paths *paths, struct place *place, const char
 static bool enter_field(struct paths *paths, struct place *place, const char *name, struct span where)
 {
     const struct type *type = place->type;
-    const struct symbol *symbol = names_find(&paths->checker->names, type, name, strlen(name));
+    const struct symbol *symbol = check_names_find(&paths->checker->names, type, name, strlen(name));
     if (symbol == NULL) {
         report_unknown_field(paths, type, name, where);
         return false;
@@ -186,11 +186,11 @@ static bool apply_subscript(struct paths *paths, struct place *place, struct exp
     for (unsigned i = 1; i < place->dim_count; i++)
         elements *= place->dims[i];
     uint64_t stride_bytes = elements * place->type->size;
-    size_t stride_leaves = place->inside ? 0 : (size_t)elements * type_leaf_count(place->type);
+    size_t stride_leaves = place->inside ? 0 : (size_t)elements * check_leaf_count(place->type);
     place->dims++;
     place->dim_count--;
     place->dims_taken++;
-    if (!is_constant(index)) {
+    if (!check_is_constant(index)) {
         struct access *access = paths->access;
         access->subscripts = arena_grow(checker->arena, access->subscripts, access->subscript_count,
                                         &paths->subscript_capacity, sizeof(*access->subscripts));
@@ -198,7 +198,7 @@ static bool apply_subscript(struct paths *paths, struct place *place, struct exp
         return true;
     }
     int64_t value;
-    if (!evaluate_constant(checker, index, &value))
+    if (!check_evaluate(checker, index, &value))
         return false;
     if (value < 0 || (uint64_t)value >= extent) {
         diag_error(checker->diags, "subscript-range", index->where, "subscript %lld is outside '%s' of %llu",
@@ -229,7 +229,7 @@ static bool read_subscript(struct paths *paths, struct place *place)
     inner.where = take(paths, length - 2);
     (void)take(paths, 1);
     struct expr *index = expr_parse(checker->arena, &inner, checker->diags);
-    if (index == NULL || !expr_bind(index, scope_resolve, paths->scope, checker->diags))
+    if (index == NULL || !expr_bind(index, check_resolve, paths->scope, checker->diags))
         return false;
     if (place->dim_count > 0)
         return apply_subscript(paths, place, index);
@@ -268,7 +268,7 @@ static bool add_fields(struct paths *paths, const struct type *type, bool inside
 {
     for (size_t i = 0; i < type->field_count; i++) {
         const struct field *field = &type->fields[i];
-        size_t leaves = type_leaf_count(field->type);
+        size_t leaves = check_leaf_count(field->type);
         for (uint64_t k = 0; k < field->count; k++) {
             uint64_t offset = inside ? inner_offset + field->offset + k * field->type->size : inner_offset;
             if (!add_type(paths, field->type, inside, leaf, offset))

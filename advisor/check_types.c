@@ -15,7 +15,7 @@ static const char *type_word(const struct type *type)
     return type->kind == TYPE_UNION ? "union" : "struct";
 }
 
-const struct type *type_component(const struct type *vector)
+const struct type *check_component(const struct type *vector)
 {
     const char *name;
     for (size_t i = 0; (name = type_builtin_name(i)) != NULL; i++) {
@@ -26,7 +26,7 @@ const struct type *type_component(const struct type *vector)
     return vector;
 }
 
-size_t type_leaf_count(const struct type *type)
+size_t check_leaf_count(const struct type *type)
 {
     switch (type->kind) {
     case TYPE_SCALAR:
@@ -96,17 +96,17 @@ static void report_unknown_type(struct checker *checker, const struct quoted *te
         diag_note(checker->diags, "did you mean '%s'?", foreign);
         return;
     }
-    if (is_wide_vector(text->text)) {
+    if (check_is_wide_vector(text->text)) {
         diag_note(checker->diags, "types wider than 16 bytes are not in version 1");
         return;
     }
-    struct guess guess = guess_start(checker, text->text);
+    struct guess guess = check_guess_start(checker, text->text);
     const char *name;
     for (size_t i = 0; (name = type_builtin_name(i)) != NULL; i++)
-        guess_offer(&guess, name);
-    for (const struct type *type = checker->spec->types; type != NULL && guess_wants(&guess); type = type->next)
-        guess_offer(&guess, type->name.text);
-    (void)guess_note(checker, &guess);
+        check_guess_offer(&guess, name);
+    for (const struct type *type = checker->spec->types; type != NULL && check_guess_wants(&guess); type = type->next)
+        check_guess_offer(&guess, type->name.text);
+    (void)check_guess_note(checker, &guess);
 }
 
 /* A type by name, complete or not; NULL after a diagnostic. */
@@ -117,14 +117,15 @@ static const struct type *look_up_type(struct checker *checker, const struct quo
     const struct type *type = type_builtin(text->text);
     if (type != NULL)
         return type;
-    const struct symbol *symbol = names_find(&checker->names, type_space(checker), text->text, strlen(text->text));
+    const struct symbol *symbol =
+        check_names_find(&checker->names, type_space(checker), text->text, strlen(text->text));
     if (symbol != NULL)
         return symbol->item;
     report_unknown_type(checker, text);
     return NULL;
 }
 
-const struct type *find_type(struct checker *checker, const struct quoted *text)
+const struct type *check_find_type(struct checker *checker, const struct quoted *text)
 {
     const struct type *type = look_up_type(checker, text);
     return type == NULL || (is_own(type) && type->state <= 0) ? NULL : type;
@@ -240,7 +241,7 @@ static bool place_field(struct checker *checker, struct type *type, struct field
 /* Notes at which leaf of its struct a field begins, for paths. */
 static void number_field(struct checker *checker, const struct type *type, const struct field *field, size_t leaf)
 {
-    struct symbol *symbol = names_find(&checker->names, type, field->name.text, strlen(field->name.text));
+    struct symbol *symbol = check_names_find(&checker->names, type, field->name.text, strlen(field->name.text));
     if (symbol != NULL && symbol->item == field)
         symbol->number = leaf;
 }
@@ -253,7 +254,7 @@ static bool place_fields(struct checker *checker, struct type *type)
         if (!place_field(checker, type, field, &end, &align))
             return false;
         number_field(checker, type, field, (size_t)leaves);
-        leaves += field->count * type_leaf_count(field->type);
+        leaves += field->count * check_leaf_count(field->type);
         if (type->kind == TYPE_STRUCT && leaves > LEAVES_MAX) {
             diag_error(checker->diags, "too-many-leaves", field->name.where, "struct '%s' has more than %d scalars",
                        type->name.text, LEAVES_MAX);
@@ -284,7 +285,7 @@ static bool lay_out_inner(struct nesting *nesting, const struct field *field, si
         return false;
     }
     const char *name = field->type->name.text;
-    const struct symbol *symbol = names_find(&checker->names, type_space(checker), name, strlen(name));
+    const struct symbol *symbol = check_names_find(&checker->names, type_space(checker), name, strlen(name));
     if (field->type->state == TYPE_NEW) {
         if (nesting->depth == TYPE_DEPTH_MAX)
             return report_depth(checker, field);
@@ -314,7 +315,7 @@ static bool lay_out(struct nesting *nesting, struct type *type)
         return false;
     }
     const char *name = type->name.text;
-    struct symbol *symbol = names_find(&checker->names, type_space(checker), name, strlen(name));
+    struct symbol *symbol = check_names_find(&checker->names, type_space(checker), name, strlen(name));
     if (symbol != NULL && symbol->item == type)
         symbol->number = levels;
     return true;
@@ -386,7 +387,7 @@ static bool flatten_field(struct flattening *flat, const struct field *field, ui
 
 static bool flatten_vector_3(struct flattening *flat, const struct type *type, uint64_t offset)
 {
-    const struct type *component = type_component(type);
+    const struct type *component = check_component(type);
     size_t length = flat->path.length;
     for (unsigned i = 0; i < 3; i++) {
         text_printf(&flat->path, "%s%c", length == 0 ? "" : ".", "xyz"[i]);
@@ -424,14 +425,14 @@ const struct record *check_flatten(struct arena *arena, const struct type *type)
     return record;
 }
 
-const struct record *find_record(struct checker *checker, const struct type *type, struct span where)
+const struct record *check_find_record(struct checker *checker, const struct type *type, struct span where)
 {
     /* Records are kept in a namespace of their own, by the names of their types: no two have the same. */
     const void *space = &checker->all_leaves;
-    const struct symbol *known = names_find(&checker->names, space, type->name.text, strlen(type->name.text));
+    const struct symbol *known = check_names_find(&checker->names, space, type->name.text, strlen(type->name.text));
     if (known != NULL)
         return known->record;
-    checker->all_leaves += type_leaf_count(type);
+    checker->all_leaves += check_leaf_count(type);
     checker->all_record_bytes += type->size;
     const struct record *record = NULL;
     if (checker->all_leaves <= ALL_LEAVES_MAX && checker->all_record_bytes <= ALL_RECORD_BYTES_MAX)
@@ -440,6 +441,6 @@ const struct record *find_record(struct checker *checker, const struct type *typ
         diag_error(checker->diags, "too-many-leaves", where, "records of more than %d scalars, or %d bytes, together",
                    ALL_LEAVES_MAX, ALL_RECORD_BYTES_MAX);
     /* Kept when it failed, too: it is reported once. */
-    names_add(checker, space, type->name.text, SYMBOL_RECORD, NULL, type->name.where)->record = record;
+    check_names_add(checker, space, type->name.text, SYMBOL_RECORD, NULL, type->name.where)->record = record;
     return record;
 }

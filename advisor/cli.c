@@ -126,6 +126,13 @@ static void take_choice(struct parser *parser, enum cli_option_id id, const char
         parser->cli->escape = (enum cli_escape)(ESCAPE_NONE + choose(parser, "escape", value, escapes));
 }
 
+static void take_output(struct parser *parser, const char *value)
+{
+    if (value[0] == '\0')
+        refuse(parser, "'-o' takes a name, not ''");
+    parser->cli->output = value;
+}
+
 static void take_option(struct parser *parser, const struct cli_option *option, const char *value)
 {
     struct cli *cli = parser->cli;
@@ -163,7 +170,7 @@ static void take_option(struct parser *parser, const struct cli_option *option, 
         cli->strict = true;
         break;
     case OPTION_OUTPUT:
-        cli->output = value;
+        take_output(parser, value);
         break;
     case OPTION_HELP:
         parser->help = true;
@@ -318,12 +325,24 @@ static void check_complete(struct parser *parser)
         refuse(parser, arena_printf(parser->arena, "'%s' needs a %s", rule->name, rule->operand));
     if (cli->command == COMMAND_GENERATE && cli->output == NULL)
         refuse(parser, "'generate' needs -o DIR");
+    if (cli->command == COMMAND_GENERATE && cli->output != NULL && strcmp(cli->output, "-") == 0)
+        refuse(parser, "'generate' writes to a folder, not to standard output");
     if (cli->command == COMMAND_RENDER && cli->data == NULL)
         refuse(parser, "'render' needs --data VIEW.json");
     if (cli->input != NULL && cli->data != NULL && strcmp(cli->input, "-") == 0 && strcmp(cli->data, "-") == 0)
         refuse(parser, "template and data cannot both be standard input");
     if (diag_failed(parser->diags) && parser->diags->items[parser->diags->count - 1].note == NULL)
         diag_note(parser->diags, "'sectorwise %s --help' tells more", rule->name);
+}
+
+/* -o names a file or a folder, as the command has it. */
+static void settle_output(struct cli *cli)
+{
+    if (cli->command == COMMAND_GENERATE) {
+        cli->directory = cli->output;
+        cli->output = NULL;
+    } else if (cli->output != NULL && strcmp(cli->output, "-") == 0)
+        cli->output = NULL;
 }
 
 enum cli_outcome cli_parse(struct cli *out, struct text *answer, struct arena *arena, int argc, char *const argv[],
@@ -342,6 +361,7 @@ enum cli_outcome cli_parse(struct cli *out, struct text *answer, struct arena *a
         return CLI_ANSWERED;
     }
     check_complete(&parser);
+    settle_output(out);
     return diag_failed(diags) ? CLI_REFUSED : CLI_RUN;
 }
 

@@ -25,8 +25,9 @@ struct cli_words {
 
 struct cli {
     enum cli_command command;
-    const char *input;  /* SPEC or TEMPLATE; "-": standard input */
-    const char *output; /* -o; NULL or "-": standard output */
+    const char *input;     /* SPEC or TEMPLATE; "-": standard input */
+    const char *output;    /* -o FILE; NULL: standard output */
+    const char *directory; /* -o DIR of generate */
     const char *device;
     enum cli_format format;
     enum cli_color color;

@@ -15,7 +15,7 @@ const struct cli_option cli_options[] = {
     {OPTION_CANDIDATE, 0, "candidate", "ARRAY=LAYOUT[/PLAN]", ADVICE,
      "keep an array to this, as in 'particles=soa/wide(4)' (repeatable)"},
     {OPTION_DEVICE, 0, "device", "NAME|FILE", ADVICE, "the GPU: a name that is built in, or an XML file (h200)"},
-    {OPTION_FORMAT, 0, "format", "text|json", SCORE | RANK, "what to write (text)"},
+    {OPTION_FORMAT, 0, "format", "text|json", ADVICE, "how to tell the results (text)"},
     {OPTION_TOP, 0, "top", "N", RANK, "show the N best candidates only"},
     {OPTION_OUTPUT, 'o', "output", "FILE", SCORE | RANK | RENDER,
      "write to FILE instead of standard output; a failure leaves it as it was"},

@@ -113,7 +113,7 @@ static enum output_status write_file(const char *path, const char *bytes, size_t
 enum output_status output_write(const char *path, const char *bytes, size_t length, struct arena *arena,
                                 const char **reason)
 {
-    if (path != NULL && strcmp(path, "-") != 0)
+    if (path != NULL)
         return write_file(path, bytes, length, arena, reason);
     if (write_all(STDOUT_FILENO, bytes, length))
         return OUTPUT_OK;

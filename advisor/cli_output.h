@@ -17,7 +17,7 @@ enum output_status {
  * a reader who went away is an error of writing, not a signal. To be called first. */
 void output_prepare(void);
 
-/* Writes to standard output where `path` is NULL or "-". Else writes a file beside `path`, with the permissions of the
+/* Writes to standard output where `path` is NULL. Else writes a file beside `path`, with the permissions of the
  * file there or those that the umask leaves, and renames it; what was there stays until then. What is no regular file
  * (/dev/null, a pipe) is written to directly. Unless OUTPUT_OK, *reason is a sentence. */
 enum output_status output_write(const char *path, const char *bytes, size_t length, struct arena *arena,

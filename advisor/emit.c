@@ -554,3 +554,30 @@ void emit_rank(struct text *out, const json_t *view, bool color)
     print_wrapped(out, get_text(view, "verdict"), EMIT_WIDTH, color);
     arena_free(&arena);
 }
+
+void emit_generate(struct text *out, const json_t *view, bool color)
+{
+    struct arena arena = {0};
+    struct emit_table table = {.arena = &arena};
+    const json_t *file;
+    const char *array;
+    json_t *candidate;
+    size_t i;
+    print_title(out, &arena, view, color);
+    text_puts(out, ", code for");
+    json_object_foreach(json_object_get(view, "arrays"), array, candidate)
+    {
+        text_printf(out, " %s=%s", array, json_string_value(candidate));
+    }
+    text_printf(out, " in %s\n", get_text(view, "directory"));
+    table_column(&table, "file", TABLE_LEFT, 0);
+    table_column(&table, "state", TABLE_LEFT, 0);
+    json_array_foreach(json_object_get(view, "files"), i, file)
+    {
+        bool stale = strcmp(get_text(file, "state"), "stale") == 0;
+        table_cell(&table, PAINT_NONE, get_text(file, "name"));
+        table_cell(&table, stale ? PAINT_POOR : PAINT_NONE, get_text(file, "state"));
+    }
+    table_print(&table, out, EMIT_WIDTH, color);
+    arena_free(&arena);
+}

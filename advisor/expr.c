@@ -580,6 +580,16 @@ static enum expr_fault shift(int64_t *out, enum expr_op op, int64_t a, int64_t b
     return EXPR_FINE;
 }
 
+static bool compare(enum expr_op op, int64_t a, int64_t b)
+{
+    return op == EXPR_LESS            ? a < b
+           : op == EXPR_LESS_EQUAL    ? a <= b
+           : op == EXPR_GREATER       ? a > b
+           : op == EXPR_GREATER_EQUAL ? a >= b
+           : op == EXPR_EQUAL         ? a == b
+                                      : a != b;
+}
+
 enum expr_fault expr_apply(int64_t *out, enum expr_op op, int64_t a, int64_t b)
 {
     switch (op) {
@@ -604,22 +614,12 @@ enum expr_fault expr_apply(int64_t *out, enum expr_op op, int64_t a, int64_t b)
     case EXPR_SHIFT_RIGHT:
         return shift(out, op, a, b);
     case EXPR_LESS:
-        *out = a < b;
-        return EXPR_FINE;
     case EXPR_LESS_EQUAL:
-        *out = a <= b;
-        return EXPR_FINE;
     case EXPR_GREATER:
-        *out = a > b;
-        return EXPR_FINE;
     case EXPR_GREATER_EQUAL:
-        *out = a >= b;
-        return EXPR_FINE;
     case EXPR_EQUAL:
-        *out = a == b;
-        return EXPR_FINE;
     case EXPR_NOT_EQUAL:
-        *out = a != b;
+        *out = compare(op, a, b);
         return EXPR_FINE;
     case EXPR_AND:
         *out = a & b;

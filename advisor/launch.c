@@ -161,6 +161,24 @@ static void set_block_builtins(struct worker *worker)
 
 /* --- statements --------------------------------------------------------------------------------------------------- */
 
+static enum outcome obey(struct worker *worker, enum launch_verdict verdict)
+{
+    const uint64_t *count = worker->evaluator.count;
+    switch (verdict) {
+    case LAUNCH_TAKEN:
+        return OUTCOME_OK;
+    case LAUNCH_ENOUGH:
+        return OUTCOME_STOP;
+    case LAUNCH_FAULT_FIRST:
+        return OUTCOME_FAULT;
+    case LAUNCH_FAULT_LATER:
+        break;
+    }
+    unsigned dim = count[0] >= count[1] && count[0] >= count[2] ? 0 : count[1] >= count[2] ? 1 : 2;
+    worker->evaluator.split = (struct split){SPLIT_CUT, dim, count[dim] / 2};
+    return count[dim] > 1 ? OUTCOME_SPLIT : OUTCOME_FAULT;
+}
+
 static enum outcome run_access(struct worker *worker, const struct access *access, const struct mask *active)
 {
     struct evaluator *evaluator = &worker->evaluator;
@@ -193,8 +211,7 @@ static enum outcome run_access(struct worker *worker, const struct access *acces
         memcpy(event.first_block, worker->box.first, sizeof(event.first_block));
         memcpy(event.block_step, worker->box.step, sizeof(event.block_step));
         const struct launch_sink *sink = worker->shared->sink;
-        if (!sink->event(sink->context, worker->number, &event))
-            outcome = OUTCOME_STOP;
+        outcome = obey(worker, sink->event(sink->context, worker->number, &event));
     }
     if (all != subscripts)
         free(all);
@@ -460,7 +477,7 @@ static enum outcome run_loop(struct worker *worker, const struct statement *loop
         outcome = evaluate(&step, evaluator, loop->step, active);
     if (outcome != OUTCOME_OK)
         return outcome;
-    if (loop->advance == NULL && step.low <= 0) {
+    if (loop->advance == NULL && loop->to != NULL && step.low <= 0) {
         if (step.varies != 0)
             return evaluate_walk(evaluator, (unsigned)__builtin_ctz(step.varies));
         for (unsigned t = 0; t < evaluator->threads; t++)
@@ -703,7 +720,7 @@ static enum launch_status report(const struct shared *shared, struct arena *aren
 {
     const struct kernel *kernel = shared->kernel;
     if (shared->fault_block != UINT64_MAX) {
-        if (!trace_block(kernel, shared->shape, shared->fault_block, arena, diags))
+        if (!trace_block(kernel, shared->shape, shared->sink, shared->fault_block, arena, diags))
             diag_error(diags, "loop-trips", kernel->name.where,
                        "kernel '%s' takes more trips than can be walked, first in block %" PRIu64, kernel->name.text,
                        shared->fault_block);

@@ -45,14 +45,28 @@ struct launch_event {
     const struct launch_value *subscripts; /* one a subscript of the access; inside theirs */
 };
 
+/* What a sink says of an event. A fault: some active thread of the box's first block does what is an error (or of a
+ * later block only: then the box comes again in smaller ones). */
+enum launch_verdict { LAUNCH_TAKEN, LAUNCH_ENOUGH, LAUNCH_FAULT_FIRST, LAUNCH_FAULT_LATER };
+
+/* Why one thread's access is an error; `problem` is a phrase, static or in an arena. */
+struct launch_refusal {
+    const char *id;
+    struct span where;
+    const char *problem;
+};
+
 /* Receives events; workers 0 to launch_workers() - 1 may call at once. Within a worker events may be taken back: after
  * mark(depth), events, rollback(depth) those since then are to be forgotten (they do happen, and come again in smaller
- * boxes). Marks nest: a mark of a depth makes those of its own and greater depths void. mark and rollback may be NULL. */
+ * boxes). Marks nest: a mark of a depth makes those of its own and greater depths void. mark, rollback and refuse may be NULL.
+ * refuse: the same judgement for one thread, with its index and subscripts, so that the first one can be named. */
 struct launch_sink {
     void *context;
-    bool (*event)(void *context, unsigned worker, const struct launch_event *event); /* false: stop, no more events */
+    enum launch_verdict (*event)(void *context, unsigned worker, const struct launch_event *event);
     void (*mark)(void *context, unsigned worker, unsigned depth); /* depth < LAUNCH_DIMS_MAX */
     void (*rollback)(void *context, unsigned worker, unsigned depth);
+    bool (*refuse)(void *context, const struct access *access, const int64_t index[], const int64_t subscripts[],
+                   struct launch_refusal *out);
 };
 
 enum launch_status { LAUNCH_DONE, LAUNCH_STOPPED, LAUNCH_FAULT };

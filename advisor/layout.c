@@ -109,6 +109,7 @@ bool layout_map(struct mapping **out, struct arena *arena, const struct array *a
     mapping->array = array;
     mapping->layout = *layout;
     mapping->base = array->offset;
+    mapping->base_align = array->align;
     mapping->leaves = arena_array(arena, array->record->leaf_count, sizeof(*mapping->leaves));
     *out = mapping;
     switch (layout->kind) {

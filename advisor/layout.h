@@ -23,6 +23,7 @@ struct mapping {
     struct layout layout;
     struct placement *leaves; /* one a leaf of array->record */
     uint64_t base;            /* bytes past a 256-byte boundary at which the first byte is: array->offset, 0 in a copy */
+    uint64_t base_align;      /* bytes that are sure to divide the address of what lies at the boundary: 256 in a copy */
     uint64_t record_stride;   /* bytes between records where they are kept whole (aos family), else 0 */
     uint64_t row_bytes;       /* aos family with a pitch: bytes between rows of the last dimension; 0: dense */
     uint64_t tile_records;    /* aosoa: records a tile; 0: untiled */

@@ -10,6 +10,7 @@
 #include "device.h"
 #include "diag.h"
 #include "emit.h"
+#include "generate.h"
 #include "rank.h"
 #include "read.h"
 #include "score.h"
@@ -92,19 +93,74 @@ static enum exit_status run_score(struct run *run)
     return write_view(run, view, emit_score);
 }
 
-static enum exit_status run_rank(struct run *run)
+static struct ranking *rank_candidates(struct run *run)
 {
     struct options *options = NULL;
-    struct ranking *ranking = NULL;
-    json_t *view = NULL;
     if (load(run))
         options = candidates_enumerate(run->spec, run->device, &run->arena, run->cli.restrictions,
                                        run->cli.restriction_count, &run->diags);
-    if (options != NULL)
-        ranking = rank_spec(run->spec, run->device, options, &run->arena, &run->diags);
+    return options == NULL ? NULL : rank_spec(run->spec, run->device, options, &run->arena, &run->diags);
+}
+
+static enum exit_status run_rank(struct run *run)
+{
+    struct ranking *ranking = rank_candidates(run);
+    json_t *view = NULL;
     if (ranking != NULL)
         view = view_rank(run->spec, run->device, ranking, run->cli.top, &run->diags);
     return write_view(run, view, emit_rank);
+}
+
+/* The templates of --template; false after a diagnostic. */
+static bool read_templates(struct run *run, struct generate_templates *out)
+{
+    const struct cli_words *paths = &run->cli.templates;
+    const struct source **sources = arena_array(&run->arena, paths->count, sizeof(struct source *));
+    bool good = true;
+    for (size_t i = 0; i < paths->count; i++) {
+        sources[i] = cli_read(paths->items[i], &run->arena, &run->diags);
+        good &= sources[i] != NULL;
+    }
+    *out = (struct generate_templates){sources, paths->count};
+    return good;
+}
+
+static const char *state_name(enum generated_state state)
+{
+    switch (state) {
+    case GENERATED_RENDERED:
+        return "rendered";
+    case GENERATED_WRITTEN:
+        return "written";
+    case GENERATED_UNCHANGED:
+        return "unchanged";
+    case GENERATED_STALE:
+        return "stale";
+    }
+    return "";
+}
+
+static json_t *view_files(struct run *run, struct option *const *chosen, const struct generated *generated)
+{
+    struct view_file *files = arena_array(&run->arena, generated->count, sizeof(*files));
+    for (size_t i = 0; i < generated->count; i++)
+        files[i] = (struct view_file){generated->files[i].name, state_name(generated->files[i].state)};
+    return view_generate(run->spec, run->device, chosen, run->cli.directory, files, generated->count);
+}
+
+static enum exit_status run_generate(struct run *run)
+{
+    struct generate_templates templates;
+    struct ranking *ranking = rank_candidates(run);
+    if (ranking == NULL || !read_templates(run, &templates))
+        return EXIT_BAD_INPUT;
+    struct option *const *chosen = ranking->items[0].chosen;
+    struct generated *generated = generate_render(run->spec, run->device, chosen, &templates, &run->arena, &run->diags);
+    if (generated == NULL || diag_failed(&run->diags) ||
+        !generate_write(generated, run->cli.directory, run->cli.check, &run->arena, &run->diags))
+        return EXIT_BAD_INPUT;
+    enum exit_status status = write_view(run, view_files(run, chosen, generated), emit_generate);
+    return status == EXIT_DONE && generated->stale > 0 ? EXIT_FINDING : status;
 }
 
 static enum exit_status run_render(struct run *run)
@@ -131,7 +187,7 @@ static enum exit_status run_command(struct run *run, int argc, char **argv)
     case COMMAND_RANK:
         return run_rank(run);
     case COMMAND_GENERATE:
-        return EXIT_FAULT;
+        return run_generate(run);
     case COMMAND_RENDER:
         return run_render(run);
     case COMMAND_NONE:

@@ -106,15 +106,3 @@ bool pattern_count(struct counts *counts, const struct pattern *pattern)
     }
     return true;
 }
-
-bool pattern_is_aligned(const struct pattern *pattern)
-{
-    const int64_t width = pattern->width;
-    for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++)
-        if (pattern->count[k] > 1 && pattern->step[k] % width != 0)
-            return false;
-    for (unsigned t = 0; t < pattern->threads; t++)
-        if ((pattern->active[t / 64] >> (t % 64) & 1) != 0 && pattern->address[t] % width != 0)
-            return false;
-    return true;
-}

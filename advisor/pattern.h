@@ -24,7 +24,4 @@ struct pattern {
 /* Adds the counts of every warp at every point. False where a count would pass 2^63 - 1. */
 bool pattern_count(struct counts *counts, const struct pattern *pattern) __attribute__((warn_unused_result));
 
-/* True where every active lane's address is a multiple of the width at every point. */
-bool pattern_is_aligned(const struct pattern *pattern);
-
 #endif

@@ -12,7 +12,7 @@ static uint64_t largest_power_of_two(uint64_t multiple)
 /* The power of two (at most WIDEST) that divides every address base + offset + i * stride under the mapping. */
 unsigned plan_alignment(const struct mapping *mapping, uint64_t offset, uint64_t stride)
 {
-    uint64_t all = WIDEST | mapping->array->align | mapping->base | offset | stride | mapping->row_bytes | mapping->tile_bytes;
+    uint64_t all = WIDEST | mapping->base_align | mapping->base | offset | stride | mapping->row_bytes | mapping->tile_bytes;
     return (unsigned)largest_power_of_two(all);
 }
 
@@ -172,20 +172,27 @@ static void add_vector(struct list *list, const struct mapping *mapping, const s
         add_piece(list, mapping, flags.touched, store ? flags.storable : NULL, from, width);
 }
 
-/* One selected scalar of `records` neighbouring records: in the widest instructions where they are side by side,
- * record after record otherwise (a member of a union, a component of a vector). */
-static void add_neighbours(struct list *list, struct instruction instruction, unsigned records)
+/* One selected scalar of `records` neighbouring records where they are side by side: in the widest instructions. */
+static void add_side_by_side(struct list *list, struct instruction instruction, unsigned records)
 {
     unsigned size = instruction.width, total = size * records;
-    bool side_by_side = instruction.stride == size;
-    unsigned width = !side_by_side ? size : total < WIDEST ? total : WIDEST;
-    unsigned steps = side_by_side ? total / width : records;
-    for (unsigned i = 0; i < steps; i++) {
-        struct instruction one = instruction;
-        one.width = width;
-        one.offset += side_by_side ? (uint64_t)i * width : i * instruction.stride;
-        one.record = side_by_side ? i * width / size : i;
-        list_add(list, one);
+    instruction.width = total < WIDEST ? total : WIDEST;
+    for (unsigned done = 0; done < total; done += instruction.width) {
+        instruction.record = done / size;
+        list_add(list, instruction);
+        instruction.offset += instruction.width;
+    }
+}
+
+/* Elsewhere (a member of a union, a component of a vector): record after record. */
+static void add_one_by_one(struct list *list, const struct mapping *mapping, struct instruction instruction,
+                           unsigned records)
+{
+    unsigned piece = instruction_alignment(mapping, &instruction);
+    for (unsigned i = 0; i < records; i++) {
+        instruction.record = i;
+        add_in_pieces(list, instruction, piece);
+        instruction.offset += instruction.stride;
     }
 }
 
@@ -196,14 +203,17 @@ static bool add_wide(struct list *list, const struct mapping *mapping, const str
         struct instruction instruction;
         if (!select_whole(&instruction, list->arena, mapping, access, &access->selected[i], reason))
             return false;
-        size_t first = list->count;
-        add_neighbours(list, instruction, records);
-        struct instruction start = list->items[first];
-        start.stride *= records;
-        if (instruction_alignment(mapping, &start) >= start.width)
+        if (instruction.stride != instruction.width) {
+            add_one_by_one(list, mapping, instruction, records);
             continue;
+        }
+        struct instruction start = instruction;
+        start.stride *= records;
+        unsigned widest = instruction.width * records < WIDEST ? instruction.width * records : WIDEST;
         *reason = "four neighbouring elements do not start on the alignment of one wide access";
-        return false;
+        if (instruction_alignment(mapping, &start) < widest)
+            return false;
+        add_side_by_side(list, instruction, records);
     }
     return true;
 }

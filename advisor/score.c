@@ -113,6 +113,8 @@ struct event_job {
     const struct stage *stage;
     bool shared, stores;
     size_t slot;
+    enum launch_verdict verdict; /* where an instruction could not be added */
+    bool moved;                  /* the lanes at hand are those of a block after the box's first */
 };
 
 static void note_reads(const struct event_job *work, const struct pattern *pattern)
@@ -123,28 +125,78 @@ static void note_reads(const struct event_job *work, const struct pattern *patte
             sector_set_add(set, pattern->address[t] / SECTOR_BYTES);
 }
 
-static bool check_fixed_width(const struct event_job *work, const struct pattern *pattern)
+/* A straight run of statements over a box: its events are told apart by number and weight (the box's points). */
+struct region {
+    uint64_t number, weight;
+};
+
+/* The launch's context: the job, and a worker's region and snapshots of its counts, one a depth of marks. */
+struct launch_context {
+    struct kernel_job *job;
+    struct region *regions;
+    unsigned char **snapshots;
+};
+
+/* What is wrong with one instruction of `bytes` at this address; NULL: nothing. */
+static const char *fixed_width_problem(const struct mapping *mapping, const struct access *access, int64_t address)
+{
+    int64_t last = (int64_t)(mapping->base + mapping->bytes) - (int64_t)access->bytes;
+    if (address % (int64_t)access->bytes != 0)
+        return "'bytes' is wider than the alignment of the address";
+    return address > last ? "'bytes' reaches past the end of the array" : NULL;
+}
+
+/* `bytes` must be aligned and inside the array wherever it goes: looks at the first block's points, then at all. */
+static enum launch_verdict judge_fixed_width(const struct event_job *work, const struct pattern *pattern)
 {
     const struct access *access = work->event->access;
     if (access->bytes == 0)
-        return true;
-    if (!pattern_is_aligned(pattern))
-        return job_fail(work->job, "misaligned", access->bytes_text.where,
-                        "'bytes' is wider than the alignment of some address that the access reaches");
-    int64_t last = (int64_t)(work->mapping->array->offset + work->mapping->bytes - access->bytes);
-    for (unsigned t = 0; t < pattern->threads; t++) {
-        int64_t furthest = pattern->address[t];
-        for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++)
-            furthest += pattern->step[k] > 0 ? pattern->step[k] * (int64_t)(pattern->count[k] - 1) : 0;
-        if ((pattern->active[t / 64] >> (t % 64) & 1) != 0 && furthest > last)
-            return job_fail(work->job, "index-range", access->bytes_text.where,
-                            "'bytes' reaches past the end of the array from the last indices");
+        return LAUNCH_TAKEN;
+    int64_t in_block = 0, anywhere = 0;
+    bool odd_in_block = false, odd_elsewhere = false;
+    for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++) {
+        int64_t reach = pattern->step[k] * (int64_t)(pattern->count[k] - 1);
+        bool odd = pattern->count[k] > 1 && pattern->step[k] % (int64_t)access->bytes != 0;
+        *(k < 3 ? &odd_elsewhere : &odd_in_block) |= odd;
+        anywhere += reach > 0 ? reach : 0;
+        in_block += reach > 0 && k >= 3 ? reach : 0;
     }
-    return true;
+    bool later = odd_elsewhere;
+    for (unsigned t = 0; t < pattern->threads; t++) {
+        if ((pattern->active[t / 64] >> (t % 64) & 1) == 0)
+            continue;
+        int64_t first = pattern->address[t];
+        if (odd_in_block || fixed_width_problem(work->mapping, access, first) != NULL ||
+            fixed_width_problem(work->mapping, access, first + in_block) != NULL)
+            return work->moved ? LAUNCH_FAULT_LATER : LAUNCH_FAULT_FIRST;
+        later |= !odd_elsewhere && fixed_width_problem(work->mapping, access, first + anywhere) != NULL;
+    }
+    return later ? LAUNCH_FAULT_LATER : LAUNCH_TAKEN;
+}
+
+static bool on_refuse(void *opaque, const struct access *access, const int64_t index[], const int64_t subscripts[],
+                      struct launch_refusal *out)
+{
+    const struct launch_context *context = opaque;
+    const struct option *option = context->job->chosen[access->array->number];
+    if (access->bytes == 0 || option == NULL)
+        return false;
+    const struct selected *selected = &access->selected[0];
+    uint64_t address = option->mapping->base + layout_address(option->mapping, selected->leaf, index) + selected->inner_offset;
+    for (size_t i = 0; i < selected->subscript_count; i++) {
+        uint64_t stride;
+        if (layout_subscript_stride(&stride, option->mapping, selected, &selected->subscripts[i]))
+            address += (uint64_t)subscripts[&selected->subscripts[i] - access->subscripts] * stride;
+    }
+    const char *problem = fixed_width_problem(option->mapping, access, (int64_t)address);
+    *out = (struct launch_refusal){"misaligned", access->bytes_text.where, problem};
+    if (problem != NULL && address % access->bytes == 0)
+        out->id = "index-range";
+    return problem != NULL;
 }
 
 /* Lanes at `place` (bytes) plus the instruction's offset. */
-static bool add_at(const struct event_job *work, const struct instruction *what, const struct place *place)
+static bool add_at(struct event_job *work, const struct instruction *what, const struct place *place)
 {
     struct pattern pattern = {.threads = work->event->thread_count,
                               .active = work->event->active,
@@ -156,8 +208,10 @@ static bool add_at(const struct event_job *work, const struct instruction *what,
               pattern.threads);
     memcpy(pattern.step, place->step, sizeof(pattern.step));
     memcpy(pattern.count, place->count, sizeof(pattern.count));
-    if (!check_fixed_width(work, &pattern))
+    work->verdict = judge_fixed_width(work, &pattern);
+    if (work->verdict != LAUNCH_TAKEN)
         return false;
+    work->verdict = LAUNCH_ENOUGH; /* what fails from here on ends the counting */
     if (work->job->traffic && !work->stores && !work->shared)
         note_reads(work, &pattern);
     return job_add(work->job, work->worker, work->mapping->array, work->slot, work->stores, &pattern);
@@ -176,7 +230,7 @@ static void terms_add(struct place *place, const struct event_job *work, const s
 }
 
 /* Records to bytes where no step cuts into a tile. */
-static bool add_in_tiles(const struct event_job *work, const struct instruction *what, const struct place *records)
+static bool add_in_tiles(struct event_job *work, const struct instruction *what, const struct place *records)
 {
     const struct mapping *mapping = work->mapping;
     const int64_t tile = (int64_t)mapping->tile_records;
@@ -205,7 +259,7 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 
 /* Splits a dimension by its remainder of the tile until every step is a whole number of tiles. Subscripts ride on the
  * same points, so their steps are split alike. */
-static bool add_tiled(const struct event_job *work, const struct instruction *what, const struct place *records)
+static bool add_tiled(struct event_job *work, const struct instruction *what, const struct place *records)
 {
     const uint64_t tile = work->mapping->tile_records;
     unsigned k = 0;
@@ -222,7 +276,11 @@ static bool add_tiled(const struct event_job *work, const struct instruction *wh
             constant[t] = records->constant[t] + records->step[k] * (int64_t)r;
         part.count[k] = (records->count[k] - r - 1) / period + 1;
         part.step[k] = part.count[k] > 1 ? records->step[k] * (int64_t)period : 0;
-        if (!add_tiled(work, what, &part))
+        const bool moved = work->moved;
+        work->moved = moved || (k < 3 && r > 0);
+        bool added = add_tiled(work, what, &part);
+        work->moved = moved;
+        if (!added)
             return false;
     }
     return true;
@@ -230,7 +288,7 @@ static bool add_tiled(const struct event_job *work, const struct instruction *wh
 
 /* An instruction whose subscripts move with the box, in a tiled layout: splitting the box would have to split them too;
  * walk the points instead. */
-static bool add_tiled_point_by_point(const struct event_job *work, const struct instruction *what,
+static bool add_tiled_point_by_point(struct event_job *work, const struct instruction *what,
                                      const struct place *records, const struct launch_event *event, unsigned k)
 {
     if (k < LAUNCH_DIMS_MAX && event->count[k] <= 1)
@@ -267,7 +325,7 @@ static bool add_tiled_point_by_point(const struct event_job *work, const struct 
     return true;
 }
 
-static bool add_instruction(const struct event_job *work, const struct instruction *what)
+static bool add_instruction(struct event_job *work, const struct instruction *what)
 {
     const struct launch_event *event = work->event;
     struct place place = {.constant = work->job->tallies[work->worker].place};
@@ -290,9 +348,6 @@ static bool add_instruction(const struct event_job *work, const struct instructi
 
 /* What L1 keeps between accesses of one region is counted once: when the region ends, its distinct sectors are added
  * as often as the box repeats it. */
-struct region {
-    uint64_t number, weight;
-};
 
 static void end_region(struct kernel_job *job, unsigned worker, uint64_t weight)
 {
@@ -317,13 +372,6 @@ static uint64_t box_points(const struct launch_event *event)
     return points;
 }
 
-/* The launch's context: the job, and a worker's region and snapshots of its counts, one a depth of marks. */
-struct launch_context {
-    struct kernel_job *job;
-    struct region *regions;
-    unsigned char **snapshots;
-};
-
 static void change_region(struct launch_context *context, unsigned worker, const struct launch_event *event)
 {
     struct region *region = &context->regions[worker];
@@ -334,14 +382,14 @@ static void change_region(struct launch_context *context, unsigned worker, const
     *region = (struct region){event->region, points};
 }
 
-static bool on_event(void *opaque, unsigned worker, const struct launch_event *event)
+static enum launch_verdict on_event(void *opaque, unsigned worker, const struct launch_event *event)
 {
     struct launch_context *context = opaque;
     struct kernel_job *job = context->job;
     const struct array *array = event->access->array;
     const struct option *option = job->chosen[array->number];
     if (option == NULL)
-        return true;
+        return LAUNCH_TAKEN;
     if (job->traffic)
         change_region(context, worker, event);
     const struct usage *usage = &option->usages[job->kernel_number];
@@ -356,13 +404,13 @@ static bool on_event(void *opaque, unsigned worker, const struct launch_event *e
     work.stores = event->access->op == ACCESS_ATOMIC; /* an atomic writes what it reads */
     for (size_t i = 0; i < instructions->load_count; i++)
         if (!add_instruction(&work, &instructions->loads[i]))
-            return false;
+            return work.verdict;
     work.slot = access_slot(event->access, SLOT_STORES);
     work.stores = true;
     for (size_t i = 0; i < instructions->store_count; i++)
         if (!add_instruction(&work, &instructions->stores[i]))
-            return false;
-    return true;
+            return work.verdict;
+    return LAUNCH_TAKEN;
 }
 
 static size_t snapshot_bytes(const struct kernel_job *job)
@@ -557,7 +605,7 @@ static bool run_launch(struct kernel_job *job, const struct launch_shape *shape,
         if (context.snapshots[i] == NULL)
             abort();
     }
-    struct launch_sink sink = {&context, on_event, on_mark, on_rollback};
+    struct launch_sink sink = {&context, on_event, on_mark, on_rollback, on_refuse};
     enum launch_status status = launch_run(job->kernel, shape, &sink, arena, diags);
     for (unsigned i = 0; i < job->workers; i++) {
         end_region(job, i, context.regions[i].weight);

@@ -62,13 +62,13 @@ static bool measure(struct survey *survey, const struct launch_event *event, uns
     return !survey->too_large;
 }
 
-static bool survey_event(void *context, unsigned worker, const struct launch_event *event)
+static enum launch_verdict survey_event(void *context, unsigned worker, const struct launch_event *event)
 {
     (void)worker;
     struct survey *survey = context;
     bool goes_on = true;
     if (event->access->array != survey->array)
-        return true;
+        return LAUNCH_TAKEN;
 #ifdef _OPENMP
 #pragma omp critical(stage_survey)
 #endif
@@ -82,14 +82,14 @@ static bool survey_event(void *context, unsigned worker, const struct launch_eve
             survey->irregular |= !goes_on && !survey->too_large;
         }
     }
-    return goes_on;
+    return goes_on ? LAUNCH_TAKEN : LAUNCH_ENOUGH;
 }
 
 static bool survey_run(struct survey *survey, const struct kernel *kernel, struct arena *arena)
 {
     struct diags ignored = {.arena = arena}; /* faults are the counting's to report */
     struct launch_shape shape = launch_shape_of(kernel);
-    struct launch_sink sink = {survey, survey_event, NULL, NULL};
+    struct launch_sink sink = {survey, survey_event, NULL, NULL, NULL};
     return launch_run(kernel, &shape, &sink, arena, &ignored) == LAUNCH_DONE;
 }
 

@@ -6,10 +6,12 @@ enum { STEPS_MAX = 1 << 26 };
 
 struct trace {
     const struct kernel *kernel;
+    const struct launch_sink *sink;
     struct arena *arena;
     struct diags *diags;
     struct expr_frame frame;
     int64_t *variables;
+    int64_t *subscripts; /* room for those of any access */
     uint64_t steps;
     uint64_t thread_number; /* linear over the grid */
     bool faulted, tired;
@@ -57,31 +59,40 @@ static bool value_of_expr(int64_t *out, struct trace *trace, const struct expr *
     return false;
 }
 
+/* Evaluates an index of `array` or, where that is NULL, a subscript; a value outside 0 to extent - 1 ends the thread. */
+static bool run_index(int64_t *out, struct trace *trace, const struct expr *expr, uint64_t extent,
+                      const struct array *array)
+{
+    if (!value_of_expr(out, trace, expr))
+        return false;
+    if (*out >= 0 && (uint64_t)*out < extent)
+        return true;
+    if (array != NULL)
+        report(trace, "index-range", expr->where,
+               arena_printf(trace->arena, "index %" PRId64 " is outside the extent %" PRIu64 " of array '%s'", *out, extent,
+                            array->name.text));
+    else
+        report(trace, "subscript-range", expr->where,
+               arena_printf(trace->arena, "subscript %" PRId64 " is outside the member's %" PRIu64 " elements", *out,
+                            extent));
+    return false;
+}
+
 static bool run_access(struct trace *trace, const struct access *access)
 {
-    for (unsigned d = 0; d < access->array->dim_count; d++) {
-        int64_t index;
-        if (!value_of_expr(&index, trace, access->index[d]))
+    int64_t index[SPEC_DIMS_MAX] = {0};
+    for (unsigned d = 0; d < access->array->dim_count; d++)
+        if (!run_index(&index[d], trace, access->index[d], access->array->extent[d], access->array))
             return false;
-        if (index >= 0 && (uint64_t)index < access->array->extent[d])
-            continue;
-        report(trace, "index-range", access->index[d]->where,
-               arena_printf(trace->arena, "index %" PRId64 " is outside the extent %" PRIu64 " of array '%s'", index,
-                            access->array->extent[d], access->array->name.text));
-        return false;
-    }
-    for (size_t i = 0; i < access->subscript_count; i++) {
-        int64_t index;
-        if (!value_of_expr(&index, trace, access->subscripts[i].index))
+    for (size_t i = 0; i < access->subscript_count; i++)
+        if (!run_index(&trace->subscripts[i], trace, access->subscripts[i].index, access->subscripts[i].extent, NULL))
             return false;
-        if (index >= 0 && (uint64_t)index < access->subscripts[i].extent)
-            continue;
-        report(trace, "subscript-range", access->subscripts[i].index->where,
-               arena_printf(trace->arena, "subscript %" PRId64 " is outside the member's %" PRIu64 " elements", index,
-                            access->subscripts[i].extent));
-        return false;
-    }
-    return true;
+    struct launch_refusal refusal;
+    if (trace->sink->refuse == NULL ||
+        !trace->sink->refuse(trace->sink->context, access, index, trace->subscripts, &refusal))
+        return true;
+    report(trace, refusal.id, refusal.where, refusal.problem);
+    return false;
 }
 
 static bool run_statements(struct trace *trace, const struct statement *statement);
@@ -121,7 +132,7 @@ static bool run_loop(struct trace *trace, const struct statement *loop)
         (loop->step != NULL && !value_of_expr(&step, trace, loop->step)))
         return false;
     trace->variables[loop->slot] = from;
-    if (loop->advance == NULL && step <= 0) {
+    if (loop->advance == NULL && loop->to != NULL && step <= 0) {
         report(trace, "loop-step", loop->where, "the loop's step is not positive: it does not advance");
         return false;
     }
@@ -194,12 +205,17 @@ static void set_builtins(struct trace *trace, const struct launch_shape *shape, 
     b[BUILTIN_WARP] = (int64_t)(thread / 32);
 }
 
-bool trace_block(const struct kernel *kernel, const struct launch_shape *shape, uint64_t block, struct arena *arena,
-                 struct diags *diags)
+bool trace_block(const struct kernel *kernel, const struct launch_shape *shape, const struct launch_sink *sink,
+                 uint64_t block, struct arena *arena, struct diags *diags)
 {
-    struct trace trace = {.kernel = kernel, .arena = arena, .diags = diags};
+    struct trace trace = {.kernel = kernel, .sink = sink, .arena = arena, .diags = diags};
     trace.variables = arena_array(arena, (size_t)kernel->slot_count + 1, sizeof(*trace.variables));
     trace.frame.variables = trace.variables;
+    size_t subscripts = 1;
+    for (unsigned i = 0; i < kernel->access_count; i++)
+        if (kernel->accesses[i]->subscript_count > subscripts)
+            subscripts = kernel->accesses[i]->subscript_count;
+    trace.subscripts = arena_array(arena, subscripts, sizeof(*trace.subscripts));
     uint64_t threads = shape->block[0] * shape->block[1] * shape->block[2];
     for (uint64_t thread = 0; thread < threads && !trace.faulted && !trace.tired; thread++) {
         set_builtins(&trace, shape, block, thread);

@@ -383,6 +383,14 @@ static void put_conversion(struct maker *maker, json_t *object, const struct ran
         put(object, "pays_after_calls", json_null());
 }
 
+static json_t *make_choice(const struct maker *maker, struct option *const *chosen)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < maker->spec->array_count; i++)
+        put_text(object, chosen[i]->array->name.text, chosen[i]->candidate.text);
+    return object;
+}
+
 /* Within a tie the first need not be the fastest. */
 static double least_time_us(const struct ranking *ranking)
 {
@@ -398,10 +406,7 @@ static json_t *make_candidate(struct maker *maker, const struct ranking *ranking
     const struct ranked *ranked = &ranking->items[place];
     json_t *object = json_object();
     put_count(maker, object, "rank", place + 1);
-    json_t *arrays = json_object();
-    for (size_t i = 0; i < maker->spec->array_count; i++)
-        put_text(arrays, ranked->chosen[i]->array->name.text, ranked->chosen[i]->candidate.text);
-    put(object, "arrays", arrays);
+    put(object, "arrays", make_choice(maker, ranked->chosen));
     put_bool(object, "default", place == usual);
     put_real(object, "time_us", ranked->time_us);
     put_ratio(object, "ratio", ranked->time_us, least_time_us(ranking));
@@ -444,4 +449,24 @@ json_t *view_rank(const struct spec *spec, const struct device *device, const st
         append(candidates, make_candidate(&maker, ranking, i, usual));
     put(root, "candidates", candidates);
     return finish(&maker, root, diags);
+}
+
+json_t *view_generate(const struct spec *spec, const struct device *device, struct option *const *chosen,
+                      const char *directory, const struct view_file *files, size_t file_count)
+{
+    struct maker maker = {.spec = spec, .device = device};
+    json_t *root = make_root(&maker, "sectorwise-generate-1");
+    put(root, "arrays", make_choice(&maker, chosen));
+    /* A path may hold any bytes, which JSON may not. */
+    json_t *path = json_string(directory);
+    put(root, "directory", path == NULL ? json_null() : path);
+    json_t *list = json_array();
+    for (size_t i = 0; i < file_count; i++) {
+        json_t *object = json_object();
+        put_text(object, "name", files[i].name);
+        put_text(object, "state", files[i].state);
+        append(list, object);
+    }
+    put(root, "files", list);
+    return root;
 }

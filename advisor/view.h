@@ -13,7 +13,7 @@
 #include "score.h"
 #include "spec.h"
 
-/* Both give a tree that the caller frees with json_decref, or NULL after a diagnostic where a count is beyond 2^63-1
+/* All give a tree that the caller frees with json_decref, or NULL after a diagnostic where a count is beyond 2^63-1
  * [count-overflow]. Counts are integers and exact. Times and ratios are rounded to six significant digits, so that the
  * last bits of a compiler's arithmetic never show. Objects keep the order in which their keys are set. */
 
@@ -24,6 +24,17 @@ json_t *view_score(const struct spec *spec, const struct device *device, struct 
 /* The view of `rank`: its first `top` candidates (0: all); the verdict and the ratios are of all. */
 json_t *view_rank(const struct spec *spec, const struct device *device, const struct ranking *ranking, size_t top,
                   struct diags *diags) __attribute__((warn_unused_result));
+
+/* A file that `generate` made, and what became of it. */
+struct view_file {
+    const char *name;
+    const char *state; /* "written", "unchanged", "stale" */
+};
+
+/* The view of `generate`: the candidate that the code is for, and its files in `directory`. */
+json_t *view_generate(const struct spec *spec, const struct device *device, struct option *const *chosen,
+                      const char *directory, const struct view_file *files, size_t file_count)
+    __attribute__((warn_unused_result));
 
 /* The place in ranking->items of the candidate that changes nothing: aos or row-major by `direct`, pinned arrays as
  * they are pinned. ranking->count where a restriction left it out. */

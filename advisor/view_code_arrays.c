@@ -442,6 +442,7 @@ json_t *leaf_view(const struct code *code, const struct array_code *array, const
     put(view, "loops", loops_view(code, part));
     put_text(view, "indent", indent_text(code->arena, loops_open(part)));
     put_text(view, "member", part->member);
+    put_text(view, "type", type_text(code, part->type));
     put_text(view, "accessor", accessor->name);
     put_accessor_names(code, accessor, view);
     put_text(view, "arguments", parameters_text(code, array->array, part, false));
@@ -533,15 +534,6 @@ uint64_t array_granule(const struct array *array)
     return all & (~all + 1);
 }
 
-/* The bytes that leaves take in a record, and where a record has padding. */
-static uint64_t owned_bytes(const struct record *record)
-{
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < record->leaf_count; i++)
-        bytes += record->leaves[i].size;
-    return bytes;
-}
-
 /* Where accessors must lead by the mapping that was counted: at the first, a middle and the last record. */
 static void add_sample(const struct code *code, const struct array_code *array, const struct accessor *accessor,
                        unsigned quarter, json_t *list)
@@ -583,6 +575,14 @@ static json_t *samples_view(const struct code *code, const struct array_code *ar
     return list;
 }
 
+/* Other extents to check a view with: odd, and within the described ones, for which the pitch is. */
+static uint64_t odd_extent(const struct array *array, unsigned dim)
+{
+    static const uint64_t odd[SPEC_DIMS_MAX] = {1037, 37, 5};
+    uint64_t wanted = odd[array->dim_count == 1 ? 0 : array->dim_count - dim - 1 + (array->dim_count == 2)];
+    return wanted < array->extent[dim] ? wanted : array->extent[dim];
+}
+
 static json_t *extents_view(const struct code *code, const struct array *array)
 {
     const struct expr_scope scope = {.code = code};
@@ -592,6 +592,7 @@ static json_t *extents_view(const struct code *code, const struct array *array)
         put_text(extent, "name", extent_name(code, array, d));
         put_text(extent, "value", code_expr(&scope, array->extent_exprs[d]));
         put_number(extent, "number", array->extent[d]);
+        put_number(extent, "odd", odd_extent(array, d));
         put_text(extent, "index", index_name(code, d));
         put_text(extent, "split", split_text(code, array, d));
         put_text(extent, "indent", indent_text(code->arena, d));
@@ -702,7 +703,6 @@ static json_t *array_view(const struct code *code, const struct array_code *arra
     put_text(view, "qualifier", "SECTORWISE_HD");
     put_text(view, "split", split_all(code, a));
     put_number(view, "granule", array_granule(a));
-    put_flag(view, "has_padding", owned_bytes(a->record) != a->record->type->size || array->mapping->record_stride > a->record->type->size);
     put(view, "samples", samples_view(code, array));
     put_text(view, "check_function", name_fresh(code, arena_printf(code->arena, "check_%s", a->name.text)));
     put_text(view, "linear", linear_text(code, a, a->dim_count));

@@ -62,6 +62,80 @@ static void add_parameter(json_t *out, const char *type, const char *restricted,
     add(out, view);
 }
 
+/* The bytes of a record that a selection may touch, whatever its subscripts are. */
+static void selected_range(const struct access *access, const struct selected *selected, uint64_t *from, uint64_t *to)
+{
+    *from = access->array->record->leaves[selected->leaf].offset + selected->inner_offset;
+    *to = *from + selected->size;
+    for (size_t i = 0; i < selected->subscript_count; i++)
+        *to += (selected->subscripts[i].extent - 1) * selected->subscripts[i].stride_bytes;
+}
+
+static bool may_overlap(const struct access *a, const struct access *b)
+{
+    if (a->array != b->array)
+        return false;
+    if (a->bytes != 0 || b->bytes != 0)
+        return true;
+    for (size_t i = 0; i < a->selected_count; i++) {
+        for (size_t j = 0; j < b->selected_count; j++) {
+            uint64_t a_from, a_to, b_from, b_to;
+            selected_range(a, &a->selected[i], &a_from, &a_to);
+            selected_range(b, &b->selected[j], &b_from, &b_to);
+            if (a_from < b_to && b_from < a_to)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Whether what a thread reads in global memory can depend on no other thread, and no thread adds to anything there. */
+static bool reads_are_stable(const struct kernel *kernel)
+{
+    for (unsigned i = 0; i < kernel->access_count; i++) {
+        const struct access *store = kernel->accesses[i];
+        if (store->array->space == SPACE_SHARED || !access_stores(store))
+            continue;
+        if (store->op == ACCESS_ATOMIC)
+            return false;
+        for (unsigned j = 0; j < kernel->access_count; j++)
+            if (access_loads(kernel->accesses[j]) && may_overlap(kernel->accesses[j], store))
+                return false;
+    }
+    return true;
+}
+
+/* The tables that a kernel takes, and how the checking program passes everything. */
+static void put_check_arguments(const struct kernel_code *kernel, json_t *view)
+{
+    const struct code *code = kernel->code;
+    json_t *tables = json_array(), *arguments = json_array();
+    unsigned number = 0;
+    for (const struct array *array = code->spec->arrays; array != NULL; array = array->next) {
+        if (!usage_of(kernel, array)->used)
+            continue;
+        if (array->space == SPACE_GLOBAL)
+            add(arguments, json_pack("{s:s}", "text", arena_printf(code->arena, "watched_%u.device_view()", number)));
+        number++;
+    }
+    put_number(view, "array_count", number);
+    put_flag(view, "stable", reads_are_stable(kernel->kernel));
+    number = 0;
+    for (const struct table *table = code->spec->tables; table != NULL; table = table->next) {
+        if (!list_uses(kernel->kernel->body, table))
+            continue;
+        json_t *item = json_object();
+        put_text(item, "name", table->name.text);
+        put_text(item, "type", table_type(table));
+        put_text(item, "maker", name_fresh(code, arena_printf(code->arena, "make_%s", table->name.text)));
+        put_number(item, "number", number);
+        add(tables, item);
+        add(arguments, json_pack("{s:s}", "text", arena_printf(code->arena, "table_%u.data", number++)));
+    }
+    put(view, "tables", tables);
+    put(view, "launch_arguments", arguments);
+}
+
 static json_t *parameters_view(const struct kernel_code *kernel)
 {
     const struct code *code = kernel->code;
@@ -395,6 +469,16 @@ static void collect_steps(json_t *steps, const json_t *statements)
     }
 }
 
+/* Whether plans may write bytes of its storage that are no leaf's. */
+static bool has_padding(const struct code *code, const struct array *array)
+{
+    const struct mapping *mapping = array_code(code, array)->mapping;
+    bool padded = mapping->record_stride > array->record->type->size;
+    for (uint64_t i = 0; mapping->record_stride != 0 && i < array->record->type->size; i++)
+        padded = padded || !array->record->owned[i];
+    return padded;
+}
+
 static json_t *arrays_used(const struct kernel_code *kernel)
 {
     json_t *out = json_array();
@@ -409,6 +493,7 @@ static json_t *arrays_used(const struct kernel_code *kernel)
         put_text(view, "record", type_text(kernel->code, array->record->type));
         put_number(view, "record_size", array->record->type->size);
         put_number(view, "granule", array_granule(array));
+        put_flag(view, "padded", has_padding(kernel->code, array));
         put_number(view, "number", json_array_size(out));
         put_number(view, "record_count", array->records);
         put_flag(view, "shared", array->space == SPACE_SHARED);
@@ -492,6 +577,8 @@ static json_t *kernel_view(const struct code *code, const struct kernel *k, size
     }
     put_names(&kernel, view, shape);
     put(view, "parameters", parameters_view(&kernel));
+    put_check_arguments(&kernel, view);
+    put_flag(view, "has_steps", kernel.step_count > 0);
     put_launch(&kernel, view);
     put(view, "arrays", arrays_used(&kernel));
     put_statements(&kernel, view, shape);

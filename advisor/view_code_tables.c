@@ -39,6 +39,7 @@ static json_t *table_view(const struct code *code, const struct table *table)
     const char *values = given ? "" : table->values_text.text == NULL ? "permutation" : table->values_text.text;
     json_t *view = json_object();
     put_text(view, "name", table->name.text);
+    put_text(view, "maker", name_fresh(code, arena_printf(code->arena, "make_%s", table->name.text)));
     put_text(view, "type", table_type(table));
     put_number(view, "extent", table->extent);
     put_text(view, "extent_value",

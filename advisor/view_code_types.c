@@ -176,6 +176,7 @@ static json_t *half_view(const struct code *code, const struct type *type)
     put_text(view, "name", type_text(code, type));
     put_text(view, "c_name", type_text_c(code, type));
     put_text(view, "cuda", type->scalar == SCALAR_HALF ? "__half" : "__nv_bfloat16");
+    put_text(view, "one_bits", type->scalar == SCALAR_HALF ? "0x3c00" : "0x3f80");
     return view;
 }
 

@@ -119,21 +119,42 @@ static bool inspect(struct inspection *inspection, const struct statement *state
     return true;
 }
 
-static bool index_is_thread(void *context, unsigned worker, const struct launch_event *event)
+/* What an event's index must be like: lane after lane `scale` apart, block after block, wherever it begins. */
+struct expected {
+    struct launch_shape shape;
+    bool whole_grid; /* the event must speak for every block at once */
+};
+
+static bool has_thread(const struct launch_event *event, unsigned thread)
+{
+    return (event->active[thread / 64] >> (thread % 64) & 1) != 0;
+}
+
+/* The whole grid must be one box: an index whose distance from `thread` changes between blocks may change within four
+ * neighbouring threads. */
+static enum launch_verdict index_is_thread(void *context, unsigned worker, const struct launch_event *event)
 {
     (void)worker;
-    const int64_t scale = *(const int64_t *)context, threads = (int64_t)event->thread_count;
+    const struct expected *expected = context;
+    const struct launch_shape *shape = &expected->shape;
     const struct launch_value *index = &event->index[0];
-    int64_t base = index->constant[0] - (int64_t)event->first_block[0] * threads * scale;
-    bool fits = base % WIDE_RECORDS == 0;
-    for (unsigned t = 1; t < event->thread_count; t++)
-        if ((event->active[t / 64] >> (t % 64) & 1) != 0)
-            fits = fits && index->constant[t] == index->constant[0] + scale * (int64_t)t;
-    if (event->count[0] > 1)
-        fits = fits && index->step[0] == (int64_t)event->block_step[0] * threads * scale;
+    const int64_t threads = (int64_t)event->thread_count;
+    const uint64_t weight[3] = {1, shape->grid[0], shape->grid[0] * shape->grid[1]};
+    int64_t base = 0;
+    bool fits = true;
+    for (unsigned b = 0; b < 3; b++) {
+        int64_t step = (int64_t)weight[b] * threads * shape->scale;
+        base += (int64_t)event->first_block[b] * step;
+        fits = fits && (event->count[b] == shape->grid[b] || !expected->whole_grid);
+        fits = fits && (event->count[b] == 1 || index->step[b] == step * (int64_t)event->block_step[b]);
+    }
+    int64_t distance = index->constant[0] - base;
+    fits = fits && distance % WIDE_RECORDS == 0;
+    for (unsigned t = 0; t < event->thread_count; t++)
+        fits = fits && (!has_thread(event, t) || index->constant[t] == base + distance + shape->scale * (int64_t)t);
     for (unsigned k = 3; k < LAUNCH_DIMS_MAX; k++)
         fits = fits && index->step[k] % WIDE_RECORDS == 0;
-    return fits;
+    return fits ? LAUNCH_TAKEN : LAUNCH_ENOUGH;
 }
 
 bool wide_serves(const struct kernel *kernel, struct arena *arena, const char **reason)
@@ -151,7 +172,9 @@ bool wide_serves(const struct kernel *kernel, struct arena *arena, const char **
     }
     *reason = "an index is not 'thread' plus a multiple of 4";
     struct diags ignored = {.arena = arena};
-    struct launch_shape shape = wide_shape(kernel);
-    struct launch_sink sink = {&shape.scale, index_is_thread, NULL, NULL};
-    return launch_run(kernel, &shape, &sink, arena, &ignored) == LAUNCH_DONE;
+    struct expected narrow = {launch_shape_of(kernel), true}, quarter = {wide_shape(kernel), false};
+    struct launch_sink narrow_sink = {&narrow, index_is_thread, NULL, NULL, NULL};
+    struct launch_sink quarter_sink = {&quarter, index_is_thread, NULL, NULL, NULL};
+    return launch_run(kernel, &narrow.shape, &narrow_sink, arena, &ignored) == LAUNCH_DONE &&
+           launch_run(kernel, &quarter.shape, &quarter_sink, arena, &ignored) == LAUNCH_DONE;
 }

@@ -220,7 +220,7 @@ ranks() {
     exits 0 rank p.xml
     tr '\n' ' ' <out >line
     has 'counts are exact, times are an estimate for h200' line
-    for i in 1 2 3; do
+    for _ in 1 2 3; do
         exits 0 rank p.xml --format json
         same out all
     done
@@ -320,6 +320,54 @@ colors() {
     lacks "$escape" err
 }
 
+generates() {
+    exits 1 generate p.xml -o code --check
+    if [ -e code ]; then bad 'a folder in spite of --check'; else good; fi
+    exits 2 generate bad.xml -o code
+    if [ -e code ]; then bad 'a folder in spite of errors'; else good; fi
+    exits 0 generate p.xml -o code/deep --format json
+    renders '{{format}} {{layout}} {{directory}}{{#files}} {{name}} {{state}}{{/files}}' \
+        'sectorwise-generate-1 demo code/deep demo.cuh written demo_kernels.cuh written demo.h written demo_check.cu written'
+    if [ "$(ls code/deep | tr '\n' ' ')" = 'demo.cuh demo.h demo_check.cu demo_kernels.cuh ' ]; then
+        good
+    else
+        bad 'other files than those'
+    fi
+    echo mine >code/deep/foreign
+    touch -d '2001-02-03 04:05:06' code/deep/demo.h
+    exits 0 generate p.xml --check -o code/deep
+    exits 0 generate -ocode/deep p.xml
+    has 'unchanged' out
+    if [ -n "$(find code/deep/demo.h -newermt '2001-02-04')" ]; then bad 'an unchanged file has a new time'; else good; fi
+    if [ "$(cat code/deep/foreign)" = mine ]; then good; else bad 'a foreign file is lost'; fi
+    echo >>code/deep/demo.h
+    cp code/deep/demo.h edited
+    exits 1 generate p.xml -o code/deep --check
+    has 'stale' out
+    same code/deep/demo.h edited
+    exits 1 generate p.xml -o code/deep --check --candidate p=aos/direct
+    exits 0 generate p.xml -o code/deep --candidate p=aos/direct
+    has 'p=aos/direct' out
+    exits 0 generate p.xml -o code/deep --candidate p=aos/direct --check
+    printf '{{name}}\n' >x.txt.mustache
+    exits 0 generate p.xml -o own --template x.txt.mustache
+    if [ "$(ls own)" = demo.txt ]; then good; else bad 'a template of the user'; fi
+    exits 2 generate p.xml -o own --template missing.mustache
+    exits 2 generate p.xml -o p.xml
+    exits 2 generate p.xml -o -
+    exits 2 generate p.xml -o ''
+    # The same bytes from another folder, under another name, from standard input.
+    mkdir -p elsewhere
+    cp p.xml elsewhere/q.xml
+    exits 0 generate elsewhere/q.xml -o again
+    exits 0 generate p.xml -o fresh
+    "$tool" generate - -o piped <p.xml >out 2>err
+    for file in fresh/*; do
+        same "$file" "again/${file#fresh/}"
+        same "$file" "piped/${file#fresh/}"
+    done
+}
+
 rendering() {
     echo '{"name": "<x>", "n": 3, "list": [1, 2.5, true, null], "nested": {"deep": "y"}}' >view.json
     printf 'hello {{name}} {{{name}}} {{n}}{{#list}} {{.}}{{/list}} {{nested.deep}} {{missing}}{{> part}}\n' >a.mustache
@@ -366,6 +414,6 @@ rendering() {
     says '<>' out
 }
 
-for group in ${*:-usage help mixing scores ranks refuses outputs colors rendering}; do $group; done
+for group in ${*:-usage help mixing scores ranks refuses outputs colors generates rendering}; do $group; done
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -227,7 +227,8 @@ struct map {
     uint64_t row;    /* whole: between rows of the last dimension */
     uint64_t tile;   /* records a tile; 0: none */
     uint64_t tile_bytes;
-    bool *owned; /* a flag a byte of a whole record up to its stride: some leaf holds it */
+    uint64_t bytes; /* of storage */
+    bool *owned;    /* a flag a byte of a whole record up to its stride: some leaf holds it */
 };
 
 static uint64_t round_up(uint64_t value, uint64_t step)
@@ -288,6 +289,7 @@ static void map_whole(struct map *map, struct arena *arena, const struct layout 
     map->whole = true;
     map->stride = layout->align == 0 ? size : round_up(size, layout->align);
     map->row = array->pitch != 0 ? array->pitch : map->stride * array->extent[array->dim_count - 1];
+    map->bytes = array->records / array->extent[array->dim_count - 1] * map->row;
     map->owned = arena_array(arena, map->stride, sizeof(*map->owned));
     for (size_t l = 0; l < map->place_count; l++) {
         map->places[l].start = map->places[l].in_record;
@@ -303,6 +305,7 @@ static void map_soa(struct map *map)
         map->places[l].start = round_up(cursor, map->array->align);
         cursor = map->places[l].start + map->places[l].size * map->array->records;
     }
+    map->bytes = cursor;
 }
 
 static void map_tiles(struct map *map, uint64_t tile)
@@ -317,6 +320,7 @@ static void map_tiles(struct map *map, uint64_t tile)
         largest = place->align > largest ? place->align : largest;
     }
     map->tile_bytes = round_up(cursor, largest);
+    map->bytes = (map->array->records + tile - 1) / tile * map->tile_bytes;
 }
 
 /* False for a layout that this implementation does not know. */
@@ -1373,7 +1377,11 @@ static bool walk_kernel(struct naive_kernel *out, const struct spec *spec, const
     walk.threads = kernel->block_threads * kernel->block_count;
     if (walk.wide)
         walk.threads = walk.threads / FOUR + walk.threads % FOUR;
-    if ((walk.wide && !threads_are_fine(&walk)) || !walk_launch(&walk, spec->array_count) || fault->kind != NAIVE_FINE)
+    if ((walk.wide && !threads_are_fine(&walk)) || !walk_launch(&walk, spec->array_count))
+        return false;
+    if (walk.misfit.kind != NAIVE_FINE)
+        *fault = walk.misfit;
+    if (fault->kind != NAIVE_FINE)
         return false;
     out->kernel = kernel;
     out->threads = round_up(walk.threads, kernel->block_threads);

@@ -20,7 +20,8 @@ enum naive_fault_kind {
     NAIVE_SUBSCRIPT,   /* a subscript outside the member's count */
     NAIVE_STUCK,       /* a loop that does not advance */
     NAIVE_ENDLESS,     /* over 2^20 trips */
-    NAIVE_MISALIGNED,  /* `bytes` at an address that is no multiple of it */
+    NAIVE_MISALIGNED,  /* `bytes` at an address that is no multiple of it: told when no thread has faulted */
+    NAIVE_PAST_END,    /* `bytes` that reach past the array's end: likewise */
     NAIVE_INAPPLICABLE /* the candidate cannot serve this kernel: `reason` */
 };
 

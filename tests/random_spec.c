@@ -1,5 +1,6 @@
 #include "random_spec.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -422,30 +423,28 @@ static int64_t mask_over(int64_t value)
 static struct ranged regular_thread(struct maker *maker)
 {
     int64_t most = maker->thread_limit - 1;
-    int64_t c = between(maker, 2, 40);
+    long long c = between(maker, 2, 40);
     switch (below(maker, 12)) {
     case 0:
-        return ranged_make(0, most / c, "thread / %lld", (long long)c);
+        return ranged_make(0, most / c, "thread / %lld", c);
     case 1:
-        return ranged_make(0, c - 1, "thread %% %lld", (long long)c);
+        return ranged_make(0, c - 1, "thread %% %lld", c);
     case 2:
         return ranged_make(0, most, "%lld - thread", (long long)most);
     case 3:
-        return ranged_make(0, most < c ? most : c, "min(thread, %lld)", (long long)c);
+        return ranged_make(0, most < c ? most : c, "min(thread, %lld)", c);
     case 4:
-        return ranged_make(c, most > c ? most : c, "max(thread, %lld)", (long long)c);
+        return ranged_make(c, most > c ? most : c, "max(thread, %lld)", c);
     case 5:
-        return ranged_make(0, mask_over(most > c ? most : c), "(thread ^ %lld)", (long long)c);
+        return ranged_make(0, mask_over(most > c ? most : c), "(thread ^ %lld)", c);
     case 6:
         return ranged_make(0, mask_over(c) < most ? mask_over(c) : most, "(thread & %lld)", (long long)mask_over(c));
     case 7:
         return ranged_make(0, most >> 2, "(thread >> 2)");
     case 8:
-        return ranged_make(-5, most > c ? most - c : 0, "(thread < %lld ? -5 : thread - %lld)", (long long)c,
-                           (long long)c);
+        return ranged_make(-5, most > c ? most - c : 0, "(thread < %lld ? -5 : thread - %lld)", c, c);
     case 9:
-        return ranged_make(0, (most / c + 1) * c * 3, "thread / %lld * %lld + thread %% %lld", (long long)c,
-                           (long long)(2 * c), (long long)c);
+        return ranged_make(0, (most / c + 1) * c * 3, "thread / %lld * %lld + thread %% %lld", c, 2 * c, c);
     default:
         return ranged_make(0, most, "thread");
     }
@@ -722,6 +721,7 @@ static void make_access(struct maker *maker)
     static const char *const ops[] = {"read", "write", "update"};
     struct made_array *array = &maker->arrays[below(maker, maker->array_count)];
     const char *op = ops[below(maker, 3)];
+    assert(maker->array_count > 0 && array->type != NULL);
     maker->accesses++;
     text_puts(maker->out, "    ");
     bool bytes = !maker->pure && chance(maker, array->type == &scalars[3]         ? 60
@@ -794,8 +794,9 @@ static void put_counted(struct maker *maker, struct made_name *name)
     struct text text = {0};
     unsigned form = maker->pure || (maker->kind == RANDOM_STREAM && chance(maker, 80)) ? 0 : below(maker, 7);
     const struct made_name *outer = maker->scope_count > 0 ? &maker->scope[below(maker, maker->scope_count)] : NULL;
+    long long span = to - from + 1;
     if (form == 1)
-        text_printf(&text, "lane %% %lld + %lld", (long long)(to - from + 1), (long long)from);
+        text_printf(&text, "lane %% %lld + %lld", span, (long long)from);
     else if (form == 2)
         text_printf(&text, "min(blockIdx.x, %lld)", (long long)to);
     else if (form == 3 && outer != NULL && outer->high <= 8)
@@ -934,8 +935,9 @@ static void make_launch(struct maker *maker)
     static const int64_t blocks[][3] = {{32, 1, 1}, {64, 1, 1},  {96, 1, 1}, {33, 1, 1},  {5, 1, 1},   {8, 8, 1},
                                         {16, 4, 1}, {4, 16, 1},  {7, 5, 1},  {3, 3, 3},   {2, 8, 4},   {32, 2, 1},
                                         {1, 1, 1},  {100, 1, 1}, {48, 1, 1}, {10, 10, 1}, {128, 1, 1}, {16, 16, 1}};
-    static const int64_t grids[][3] = {{1, 1, 1}, {2, 1, 1}, {3, 2, 1}, {4, 1, 1}, {1, 3, 1},  {2, 2, 2},
-                                       {7, 1, 1}, {5, 2, 1}, {1, 1, 3}, {3, 3, 1}, {12, 1, 1}, {4, 4, 1}};
+    static const int64_t grids[][3] = {{1, 1, 1},   {2, 1, 1},  {3, 2, 1}, {4, 1, 1},  {1, 3, 1},  {2, 2, 2},
+                                       {7, 1, 1},   {5, 2, 1},  {1, 1, 3}, {3, 3, 1},  {12, 1, 1}, {4, 4, 1},
+                                       {100, 1, 1}, {37, 5, 1}, {6, 6, 6}, {1, 64, 1}, {257, 1, 1}};
     /* Most launches are small: the walk by hand is slow. */
     int64_t limit = chance(maker, 6) ? THREADS_MAX : chance(maker, 30) ? 600 : 200;
     do {
