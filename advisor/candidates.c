@@ -243,14 +243,16 @@ static void offer_layouts(struct option_list *list, const struct context *contex
     static const uint64_t tiles[] = {8, 32, 128};
     struct layout layout = layout_default(array);
     offer_plans(list, context, array, &layout);
-    for (size_t i = 0; i < sizeof(aligns) / sizeof(aligns[0]); i++) {
+    /* Padding serves vector access to a record of several leaves in global memory; elsewhere it only wastes. */
+    bool may_pad = array->record->leaf_count > 1 && array->space == SPACE_GLOBAL;
+    for (size_t i = 0; i < sizeof(aligns) / sizeof(aligns[0]) && may_pad; i++) {
         layout = (struct layout){.kind = LAYOUT_AOS, .align = aligns[i]};
         if (aligns[i] > array->record->type->align && array->record->type->size % aligns[i] != 0)
             offer_plans(list, context, array, &layout);
     }
     layout = (struct layout){.kind = LAYOUT_SOA};
     offer_plans(list, context, array, &layout);
-    if (array->record->leaf_count < 2 || array->space == SPACE_SHARED)
+    if (!may_pad)
         return;
     for (size_t i = 0; i < sizeof(tiles) / sizeof(tiles[0]); i++) {
         layout = (struct layout){.kind = LAYOUT_AOSOA, .tile = tiles[i]};

@@ -8,7 +8,8 @@
 enum {
     LATTICES_MAX = 8192,       /* a worker; beyond, places are kept as bits */
     PIECES_MAX = 1 << 17,      /* one-dimensional ones that counting may expand lattices into */
-    WINDOW_BYTES = 1 << 16,    /* that counting looks at at once */
+    UNIT_BYTES = 2 * SECTOR_BYTES, /* counting goes by whole pairs of sectors */
+    WINDOW_GRANULES = 1 << 14,     /* that counting looks at at once */
     PERIOD_BYTES_MAX = 1 << 22
 };
 static const uint64_t BITS_BYTES_MAX = UINT64_C(1) << 30;
@@ -59,6 +60,15 @@ void coverage_free(struct coverage *coverage)
     free(coverage->read_bits);
     free(coverage->written_bits);
     free(coverage);
+}
+
+void coverage_clear(struct coverage *coverage)
+{
+    for (unsigned i = 0; i < coverage->workers; i++)
+        coverage->lists[i].count = 0;
+    free(coverage->read_bits);
+    free(coverage->written_bits);
+    coverage->read_bits = coverage->written_bits = NULL;
 }
 
 /* --- bits --------------------------------------------------------------------------------------------------------- */
@@ -314,7 +324,8 @@ struct sweep {
     size_t count, next;
     size_t *active; /* pieces that reach past the cursor */
     size_t active_count;
-    unsigned char *flags; /* WINDOW_BYTES of them: 1 read, 2 written */
+    unsigned char *flags; /* a granule, WINDOW_GRANULES of them: 1 read, 2 written */
+    unsigned shift;       /* log2 of the granule's bytes, which divide every place */
     struct footprint sum;
 };
 
@@ -324,48 +335,64 @@ static void footprint_add(struct footprint *to, const struct footprint *more, ui
     to->written_sectors += more->written_sectors * times;
     to->distinct_sectors += more->distinct_sectors * times;
     to->fill_sectors += more->fill_sectors * times;
+    to->unread_fill_sectors += more->unread_fill_sectors * times;
+    to->read_pairs += more->read_pairs * times;
 }
 
-static void flag_piece(unsigned char *flags, const struct piece *piece, uint64_t from, uint64_t to)
+static void flag_piece(const struct sweep *sweep, const struct piece *piece, uint64_t from, uint64_t to)
 {
     uint64_t first = piece->start + piece->length > from ? 0 : (from - piece->start - piece->length) / piece->step + 1;
-    unsigned char flag = piece->written ? 2 : 1;
+    const unsigned char flag = piece->written ? 2 : 1;
     for (uint64_t q = first; q < piece->count; q++) {
         uint64_t a = piece->start + q * piece->step, b = a + piece->length;
         if (a >= to)
             return;
-        a = a < from ? from : a;
-        b = b > to ? to : b;
+        a = ((a < from ? from : a) - from) >> sweep->shift;
+        b = ((b > to ? to : b) - from) >> sweep->shift;
         for (uint64_t i = a; i < b; i++)
-            flags[i - from] |= flag;
+            sweep->flags[i] |= flag;
     }
 }
 
-static void count_flags(struct footprint *sum, const unsigned char *flags, uint64_t bytes)
+static void count_sector(struct footprint *sum, bool read, bool written, bool whole)
 {
-    for (uint64_t s = 0; s < bytes; s += SECTOR_BYTES) {
-        unsigned char any = 0, all = 3;
-        for (unsigned i = 0; i < SECTOR_BYTES; i++) {
-            any |= flags[s + i];
-            all &= flags[s + i];
+    sum->read_sectors += read;
+    sum->written_sectors += written;
+    sum->distinct_sectors += read || written;
+    sum->fill_sectors += written && !whole;
+    sum->unread_fill_sectors += written && !whole && !read;
+}
+
+static void count_flags(struct footprint *sum, const struct sweep *sweep, uint64_t bytes)
+{
+    const unsigned per_sector = SECTOR_BYTES >> sweep->shift;
+    const unsigned char *flags = sweep->flags;
+    for (uint64_t unit = 0; unit < bytes; unit += UNIT_BYTES) {
+        bool pair_read = false;
+        for (unsigned s = 0; s < UNIT_BYTES / SECTOR_BYTES; s++, flags += per_sector) {
+            unsigned char any = 0, all = 3;
+            for (unsigned i = 0; i < per_sector; i++) {
+                any |= flags[i];
+                all &= flags[i];
+            }
+            count_sector(sum, (any & 1) != 0, (any & 2) != 0, (all & 2) != 0);
+            pair_read |= (any & 1) != 0;
         }
-        sum->read_sectors += any & 1;
-        sum->written_sectors += any >> 1;
-        sum->distinct_sectors += any != 0;
-        sum->fill_sectors += (any & 2) != 0 && (all & 2) == 0;
+        sum->read_pairs += pair_read;
     }
 }
 
-/* Looks at every byte of [from, to), both multiples of a sector. */
-static struct footprint count_bytes(const struct sweep *sweep, uint64_t from, uint64_t to)
+/* Looks at every granule of [from, to), both multiples of a unit. */
+static struct footprint count_granules(const struct sweep *sweep, uint64_t from, uint64_t to)
 {
+    const uint64_t window = (uint64_t)WINDOW_GRANULES << sweep->shift;
     struct footprint sum = {0};
-    for (uint64_t at = from; at < to; at += WINDOW_BYTES) {
-        uint64_t end = to - at > WINDOW_BYTES ? at + WINDOW_BYTES : to;
-        memset(sweep->flags, 0, end - at);
+    for (uint64_t at = from; at < to; at += window) {
+        uint64_t end = to - at > window ? at + window : to;
+        memset(sweep->flags, 0, (end - at) >> sweep->shift);
         for (size_t i = 0; i < sweep->active_count; i++)
-            flag_piece(sweep->flags, &sweep->pieces[sweep->active[i]], at, end);
-        count_flags(&sum, sweep->flags, end - at);
+            flag_piece(sweep, &sweep->pieces[sweep->active[i]], at, end);
+        count_flags(&sum, sweep, end - at);
     }
     return sum;
 }
@@ -380,7 +407,7 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* The period of the active pieces in bytes, a multiple of a sector; 0: they are all dense; UINT64_MAX: too long. */
+/* The period of the active pieces in bytes, a multiple of a unit; 0: they are all dense; UINT64_MAX: too long. */
 static uint64_t active_period(const struct sweep *sweep)
 {
     uint64_t period = 0;
@@ -389,7 +416,7 @@ static uint64_t active_period(const struct sweep *sweep)
         if (piece->count == 1)
             continue;
         if (period == 0)
-            period = SECTOR_BYTES;
+            period = UNIT_BYTES;
         period = period / greatest_common_divisor(period, piece->step) * piece->step;
         if (period > PERIOD_BYTES_MAX)
             return UINT64_MAX;
@@ -404,14 +431,14 @@ static void count_stretch(struct sweep *sweep, uint64_t from, uint64_t to)
         return;
     uint64_t period = active_period(sweep), bytes = to - from;
     if (period == 0)
-        period = SECTOR_BYTES;
+        period = UNIT_BYTES;
     if (period > bytes / 2) {
-        struct footprint all = count_bytes(sweep, from, to);
+        struct footprint all = count_granules(sweep, from, to);
         footprint_add(&sweep->sum, &all, 1);
         return;
     }
-    struct footprint one = count_bytes(sweep, from, from + period);
-    struct footprint rest = count_bytes(sweep, from + bytes / period * period, to);
+    struct footprint one = count_granules(sweep, from, from + period);
+    struct footprint rest = count_granules(sweep, from + bytes / period * period, to);
     footprint_add(&sweep->sum, &one, bytes / period);
     footprint_add(&sweep->sum, &rest, 1);
 }
@@ -445,15 +472,15 @@ static void sweep_pieces(struct sweep *sweep)
 {
     uint64_t cursor = 0;
     while (sweep->next < sweep->count || sweep->active_count > 0) {
-        uint64_t at = next_break(sweep, UINT64_MAX), sector = at / SECTOR_BYTES * SECTOR_BYTES;
-        count_stretch(sweep, cursor, sector);
-        cursor = sector;
-        if (at != sector) {
-            /* A piece begins or ends inside this sector: look at it by itself. */
-            take_pieces(sweep, sector + SECTOR_BYTES);
-            struct footprint one = count_bytes(sweep, sector, sector + SECTOR_BYTES);
+        uint64_t at = next_break(sweep, UINT64_MAX), unit = at / UNIT_BYTES * UNIT_BYTES;
+        count_stretch(sweep, cursor, unit);
+        cursor = unit;
+        if (at != unit) {
+            /* A piece begins or ends inside this unit: look at it by itself. */
+            take_pieces(sweep, unit + UNIT_BYTES);
+            struct footprint one = count_granules(sweep, unit, unit + UNIT_BYTES);
             footprint_add(&sweep->sum, &one, 1);
-            cursor = sector + SECTOR_BYTES;
+            cursor = unit + UNIT_BYTES;
         }
         drop_pieces(sweep, cursor);
         take_pieces(sweep, cursor + 1);
@@ -513,12 +540,21 @@ static void expand(struct sweep *sweep, const struct lattice *lattice, unsigned 
                                                    .written = lattice->written};
 }
 
+/* The largest granule, at most a sector, that divides every place. */
+static unsigned common_shift(const struct sweep *sweep)
+{
+    uint64_t all = SECTOR_BYTES;
+    for (size_t i = 0; i < sweep->count; i++)
+        all |= sweep->pieces[i].start | sweep->pieces[i].length | sweep->pieces[i].step;
+    return (unsigned)__builtin_ctzll(all);
+}
+
 static bool count_lattices(struct coverage *coverage, size_t pieces, struct footprint *out)
 {
     struct sweep sweep = {0};
     sweep.pieces = calloc(pieces + 1, sizeof(*sweep.pieces));
     sweep.active = calloc(pieces + 1, sizeof(*sweep.active));
-    sweep.flags = malloc(WINDOW_BYTES);
+    sweep.flags = malloc(WINDOW_GRANULES);
     bool fits = sweep.pieces != NULL && sweep.active != NULL && sweep.flags != NULL;
     if (fits) {
         for (unsigned w = 0; w < coverage->workers; w++)
@@ -526,6 +562,7 @@ static bool count_lattices(struct coverage *coverage, size_t pieces, struct foot
                 const struct lattice *lattice = &coverage->lists[w].items[i];
                 expand(&sweep, lattice, 0, longest_dim(lattice), (uint64_t)lattice->start);
             }
+        sweep.shift = common_shift(&sweep);
         qsort(sweep.pieces, sweep.count, sizeof(*sweep.pieces), compare_pieces);
         sweep_pieces(&sweep);
         *out = sweep.sum;
@@ -536,24 +573,20 @@ static bool count_lattices(struct coverage *coverage, size_t pieces, struct foot
     return fits;
 }
 
-static void count_sector_bits(struct footprint *out, bool read, uint64_t granules, uint64_t all)
-{
-    out->read_sectors += read;
-    out->written_sectors += granules != 0;
-    out->distinct_sectors += read || granules != 0;
-    out->fill_sectors += granules != 0 && granules != all;
-}
-
 static void count_bits(const struct coverage *coverage, struct footprint *out)
 {
     uint64_t sectors = sectors_of(coverage);
-    unsigned per_sector = SECTOR_BYTES / coverage->granule;
-    uint64_t all = per_sector == 64 ? UINT64_MAX : (UINT64_C(1) << per_sector) - 1;
+    const unsigned per_sector = SECTOR_BYTES / coverage->granule;
+    const uint64_t all = (UINT64_C(1) << per_sector) - 1;
+    bool even_read = false;
     *out = (struct footprint){0};
     for (uint64_t s = 0; s < sectors; s++) {
         bool read = (coverage->read_bits[s / 64] >> (s % 64) & 1) != 0;
         uint64_t bit = s * per_sector;
-        count_sector_bits(out, read, coverage->written_bits[bit / 64] >> (bit % 64) & all, all);
+        uint64_t granules = coverage->written_bits[bit / 64] >> (bit % 64) & all;
+        count_sector(out, read, granules != 0, granules == all);
+        out->read_pairs += read && (s % 2 == 0 || !even_read);
+        even_read = s % 2 == 0 && read;
     }
 }
 

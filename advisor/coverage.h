@@ -26,7 +26,12 @@ struct footprint {
     uint64_t read_sectors, written_sectors;
     uint64_t distinct_sectors; /* read or written */
     uint64_t fill_sectors;     /* written in part only */
+    uint64_t unread_fill_sectors; /* of those, the ones that are not read */
+    uint64_t read_pairs;       /* aligned pairs of sectors with one that is read: DRAM's unit of reading */
 };
+
+/* Forgets what was added. Not while anybody adds. */
+void coverage_clear(struct coverage *coverage);
 
 /* False where the bits would not fit in memory. Not while anybody adds. */
 bool coverage_count(struct coverage *coverage, struct footprint *out) __attribute__((warn_unused_result));

@@ -32,7 +32,8 @@ struct traffic {
     double l1_read_sectors, l1_lines, l1_requests; /* asked of L1 */
     double l2_read_sectors;                        /* of those, what L1 does not keep */
     double l2_write_sectors;
-    double read_sectors, written_sectors, fill_sectors, footprint_sectors; /* distinct ones */
+    double l2_repeats;                             /* of those, what some block fetched before */
+    double dram_read_bytes, dram_write_bytes;
     double wavefronts, instructions, loads;
 };
 
@@ -51,19 +52,21 @@ static void add_access(struct traffic *sum, const struct access_score *access)
     }
 }
 
-/* Repeats that L1 cannot serve come from L2 while the footprint fits there, else in part from DRAM again. */
+/* DRAM reads pairs of sectors, and singly those that are written in part and not read. Repeats that L1 does not keep
+ * come from L2 while the footprint fits there, else in part from DRAM again. */
 static void add_array(struct traffic *sum, const struct array_score *array, const struct device *device)
 {
     double distinct = (double)array->read_sectors, missed = (double)array->l1_missed_sectors;
     double capacity = (double)device->l2_bytes / SECTOR_BYTES, footprint = (double)array->distinct_sectors;
     missed = missed < distinct ? distinct : missed;
     sum->l2_read_sectors += missed;
+    sum->l2_repeats += missed - distinct;
     double lost = footprint > capacity ? 1 - capacity / footprint : 0;
     /* What a grid that walks its data in order repeats, it repeats while it is still near: an eighth is lost. */
-    sum->read_sectors += distinct + (missed - distinct) * lost / 8;
-    sum->written_sectors += (double)array->written_sectors;
-    sum->fill_sectors += (double)array->fill_sectors;
-    sum->footprint_sectors += footprint;
+    double again = (missed - distinct) * lost / 8;
+    sum->dram_read_bytes += (double)array->read_pairs * 2 * SECTOR_BYTES +
+                            ((double)array->unread_fill_sectors + again) * SECTOR_BYTES;
+    sum->dram_write_bytes += (double)array->written_sectors * SECTOR_BYTES;
 }
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -90,7 +93,7 @@ static int64_t resident_blocks(const struct kernel_score *score, const struct de
  * A warp's loads in a row are independent up to what the scoreboard and the registers allow. */
 static double flight_us(const struct kernel_score *score, const struct traffic *sum, const struct device *device)
 {
-    enum { LOADS_TOGETHER = 6 };
+    enum { LOADS_TOGETHER = 6, L1_LATENCY_NS = 20 };
     double warps = (double)score->active_warps;
     if (warps < 1 || sum->loads < 1)
         return 0;
@@ -100,7 +103,10 @@ static double flight_us(const struct kernel_score *score, const struct traffic *
     double loads_a_warp = sum->loads / warps, together = loads_a_warp < LOADS_TOGETHER ? loads_a_warp : LOADS_TOGETHER;
     together = together < 1 ? 1 : together;
     double missing = sum->l1_read_sectors > 0 ? sum->l2_read_sectors / sum->l1_read_sectors : 1;
-    double latency_ns = missing > 1 ? device->dram_latency_ns : missing * device->dram_latency_ns + (1 - missing) * 30;
+    missing = missing > 1 ? 1 : missing;
+    double repeats = sum->l2_read_sectors > 0 ? sum->l2_repeats / sum->l2_read_sectors : 0;
+    double below_l1_ns = repeats * device->l2_latency_ns + (1 - repeats) * device->dram_latency_ns;
+    double latency_ns = missing * below_l1_ns + (1 - missing) * L1_LATENCY_NS;
     return sum->loads / together * latency_ns / resident / 1e3;
 }
 
@@ -140,8 +146,8 @@ struct estimate estimate_kernel(const struct kernel_score *score, const struct d
         add_access(&sum, &score->accesses[i]);
     for (size_t i = 0; i < score->array_count; i++)
         add_array(&sum, &score->arrays[i], device);
-    out.dram_read_bytes = (sum.read_sectors + sum.fill_sectors) * SECTOR_BYTES;
-    out.dram_write_bytes = sum.written_sectors * SECTOR_BYTES;
+    out.dram_read_bytes = sum.dram_read_bytes;
+    out.dram_write_bytes = sum.dram_write_bytes;
     fill_resources(&out, score, &sum, device);
     for (int i = 0; i < RESOURCE_COUNT; i++)
         if (out.resource_us[i] > out.resource_us[out.bound_by])

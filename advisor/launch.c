@@ -38,7 +38,7 @@ struct worker {
     unsigned loop_depth;  /* loops that are dimensions of the box now */
     uint64_t trips;       /* walked in the block at hand */
     bool parallel;        /* inside the parallel region */
-    uint64_t region;
+    uint64_t region, boxes; /* numbers of those at hand */
     struct worker *team;
 };
 
@@ -205,7 +205,7 @@ static enum outcome run_access(struct worker *worker, const struct access *acces
     }
     if (outcome == OUTCOME_OK) {
         struct launch_event event = {
-            .access = access, .thread_count = evaluator->threads, .active = active->words, .region = worker->region,
+            .access = access, .thread_count = evaluator->threads, .active = active->words, .box = worker->boxes, .region = worker->region,
             .index = index, .subscripts = all};
         memcpy(event.count, evaluator->count, sizeof(event.count));
         memcpy(event.first_block, worker->box.first, sizeof(event.first_block));
@@ -584,6 +584,7 @@ static enum outcome attempt_box(struct worker *worker)
     size_t used = evaluator->vectors_used;
     worker->loop_depth = 0;
     worker->trips = 0;
+    worker->boxes++;
     worker->region++;
     for (unsigned k = 3; k < LAUNCH_DIMS_MAX; k++)
         evaluator->count[k] = 1;

@@ -38,6 +38,7 @@ struct launch_event {
     const struct access *access;
     unsigned thread_count;          /* of a block */
     const uint64_t *active;         /* a bit a thread; at least one is set */
+    uint64_t box;                   /* the same for events of one box, as it is run once */
     uint64_t region;                /* the same for events of one straight run of statements (ifs included) */
     uint64_t count[LAUNCH_DIMS_MAX]; /* points of the box a dimension, at least 1; where 1 every step is 0 */
     uint64_t first_block[3], block_step[3]; /* blockIdx[d] = first_block[d] + block_step[d] * q[d] */

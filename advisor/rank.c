@@ -55,7 +55,7 @@ static bool score_parts(struct context *context, size_t k, bool wide, struct opt
     struct kernel_score together;
     if (!any)
         return true;
-    if (!score_kernel(&together, context->spec, k, missing, wide, true, context->arena, context->diags))
+    if (!score_kernel(&together, context->spec, k, context->device, missing, wide, true, context->arena, context->diags))
         return false;
     for (size_t n = 0; n < context->spec->array_count; n++)
         if (missing[n] != NULL)

@@ -115,19 +115,35 @@ struct event_job {
     size_t slot;
     enum launch_verdict verdict; /* where an instruction could not be added */
     bool moved;                  /* the lanes at hand are those of a block after the box's first */
+    bool beyond;                 /* ... or of a trip after its first */
 };
 
 static void note_reads(const struct event_job *work, const struct pattern *pattern)
 {
-    struct sector_set *set = &work->job->tallies[work->worker].reads[work->mapping->array->number];
+    struct l1_tally *l1 = &work->job->tallies[work->worker].l1[work->mapping->array->number];
+    if (work->moved)
+        return;
     for (unsigned t = 0; t < pattern->threads; t++)
-        if ((pattern->active[t / 64] >> (t % 64) & 1) != 0)
-            sector_set_add(set, pattern->address[t] / SECTOR_BYTES);
+        if (!work->beyond && (pattern->active[t / 64] >> (t % 64) & 1) != 0)
+            sector_set_add(&l1->run, pattern->address[t] / SECTOR_BYTES);
+    bool loops = work->beyond;
+    for (unsigned k = 3; k < LAUNCH_DIMS_MAX; k++)
+        loops |= pattern->count[k] > 1;
+    if (!loops && l1->block == NULL)
+        return;
+    if (l1->block == NULL)
+        l1->block = coverage_new(work->mapping->base + work->mapping->bytes, 1, 1);
+    int64_t *addresses = work->job->tallies[work->worker].sorted;
+    unsigned count = active_addresses(addresses, pattern);
+    if (l1->block == NULL || !coverage_add(l1->block, 0, false, addresses, count, pattern->width, LAUNCH_DIMS_MAX - 3,
+                                           pattern->step + 3, pattern->count + 3))
+        abort();
 }
 
 /* A straight run of statements over a box: its events are told apart by number and weight (the box's points). */
 struct region {
     uint64_t number, weight;
+    uint64_t box, blocks; /* the box it is in, and how many blocks that has */
 };
 
 /* The launch's context: the job, and a worker's region and snapshots of its counts, one a depth of marks. */
@@ -276,53 +292,73 @@ static bool add_tiled(struct event_job *work, const struct instruction *what, co
             constant[t] = records->constant[t] + records->step[k] * (int64_t)r;
         part.count[k] = (records->count[k] - r - 1) / period + 1;
         part.step[k] = part.count[k] > 1 ? records->step[k] * (int64_t)period : 0;
-        const bool moved = work->moved;
+        const bool moved = work->moved, beyond = work->beyond;
         work->moved = moved || (k < 3 && r > 0);
+        work->beyond = beyond || r > 0;
         bool added = add_tiled(work, what, &part);
         work->moved = moved;
+        work->beyond = beyond;
         if (!added)
             return false;
     }
     return true;
 }
 
-/* An instruction whose subscripts move with the box, in a tiled layout: splitting the box would have to split them too;
- * walk the points instead. */
-static bool add_tiled_point_by_point(struct event_job *work, const struct instruction *what,
-                                     const struct place *records, const struct launch_event *event, unsigned k)
+/* The event at point q of dimension k alone. `subscripts` (one a subscript of the access) and `moved` (a vector each)
+ * hold what changes. */
+static struct launch_event event_at(const struct launch_event *event, unsigned k, uint64_t q,
+                                    struct launch_value *subscripts, int64_t *moved)
 {
-    if (k < LAUNCH_DIMS_MAX && event->count[k] <= 1)
-        return add_tiled_point_by_point(work, what, records, event, k + 1);
-    if (k == LAUNCH_DIMS_MAX) {
-        struct event_job here = *work;
-        here.event = event;
-        return add_in_tiles(&here, what, records);
+    struct launch_event point = *event;
+    point.count[k] = 1;
+    point.subscripts = subscripts;
+    for (size_t i = 0; i < event->access->subscript_count; i++, moved += event->thread_count) {
+        subscripts[i] = event->subscripts[i];
+        for (unsigned t = 0; t < event->thread_count; t++)
+            moved[t] = subscripts[i].constant[t] + subscripts[i].step[k] * (int64_t)q;
+        subscripts[i].constant = moved;
+        subscripts[i].step[k] = 0;
     }
-    for (uint64_t q = 0; q < event->count[k]; q++) {
+    return point;
+}
+
+/* An instruction whose subscripts move with the box, in a tiled layout: splitting the box would have to split them too;
+ * walks the points instead. */
+static bool add_point_by_point(struct event_job *work, const struct instruction *what, const struct place *records,
+                               unsigned k)
+{
+    const struct launch_event *event = work->event;
+    while (k < LAUNCH_DIMS_MAX && event->count[k] <= 1)
+        k++;
+    if (k == LAUNCH_DIMS_MAX)
+        return add_in_tiles(work, what, records);
+    const size_t subscript_count = event->access->subscript_count;
+    struct launch_value *subscripts = calloc(subscript_count, sizeof(*subscripts));
+    int64_t *moved_values = calloc(subscript_count * event->thread_count, sizeof(*moved_values));
+    if (subscripts == NULL || moved_values == NULL)
+        abort();
+    const bool moved = work->moved, beyond = work->beyond;
+    bool added = true;
+    for (uint64_t q = 0; q < event->count[k] && added; q++) {
         int64_t constant[LAUNCH_THREADS_MAX];
-        int64_t moved[4][LAUNCH_THREADS_MAX];
-        struct launch_value subscripts[4];
-        struct launch_event point = *event;
+        struct launch_event point = event_at(event, k, q, subscripts, moved_values);
         struct place part = *records;
         part.constant = constant;
         for (unsigned t = 0; t < event->thread_count; t++)
             constant[t] = records->constant[t] + records->step[k] * (int64_t)q;
         part.count[k] = 1;
         part.step[k] = 0;
-        size_t count = event->access->subscript_count;
-        for (size_t i = 0; i < count && i < 4; i++) {
-            subscripts[i] = event->subscripts[i];
-            for (unsigned t = 0; t < event->thread_count; t++)
-                moved[i][t] = subscripts[i].constant[t] + subscripts[i].step[k] * (int64_t)q;
-            subscripts[i].constant = moved[i];
-            subscripts[i].step[k] = 0;
-        }
-        point.subscripts = subscripts;
-        point.count[k] = 1;
-        if (!add_tiled_point_by_point(work, what, &part, &point, k + 1))
-            return false;
+        work->event = &point;
+        work->moved = moved || (k < 3 && q > 0);
+        work->beyond = beyond || q > 0;
+        added = add_point_by_point(work, what, &part, k + 1);
     }
-    return true;
+    work->event = event;
+    work->moved = moved;
+    work->beyond = beyond;
+    free(subscripts);
+    free(moved_values);
+    return added;
 }
 
 static bool add_instruction(struct event_job *work, const struct instruction *what)
@@ -343,23 +379,45 @@ static bool add_instruction(struct event_job *work, const struct instruction *wh
     for (size_t i = 0; i < what->term_count; i++)
         for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++)
             subscripts_move |= event->subscripts[what->terms[i].subscript].step[k] != 0;
-    return subscripts_move ? add_tiled_point_by_point(work, what, &place, event, 0) : add_tiled(work, what, &place);
+    return subscripts_move ? add_point_by_point(work, what, &place, 0) : add_tiled(work, what, &place);
 }
 
-/* What L1 keeps between accesses of one region is counted once: when the region ends, its distinct sectors are added
- * as often as the box repeats it. */
+static void add_saturating(uint64_t *to, uint64_t count, uint64_t times)
+{
+    uint64_t product;
+    if (!checked_mul_u64(&product, count, times) || !checked_add_u64(to, *to, product))
+        *to = UINT64_MAX;
+}
 
 static void end_region(struct kernel_job *job, unsigned worker, uint64_t weight)
 {
     struct tally *tally = &job->tallies[worker];
     for (size_t n = 0; n < job->spec->array_count; n++) {
-        uint64_t product;
-        if (tally->reads[n].count == 0)
-            continue;
-        if (!checked_mul_u64(&product, tally->reads[n].count, weight) ||
-            !checked_add_u64(&tally->missed[n], tally->missed[n], product))
-            tally->missed[n] = UINT64_MAX;
-        sector_set_clear(&tally->reads[n]);
+        struct l1_tally *l1 = &tally->l1[n];
+        if (l1->run.count > 0)
+            add_saturating(&l1->runs_missed, l1->run.count, weight);
+        sector_set_clear(&l1->run);
+    }
+}
+
+/* A block whose reads fit half of L1 fetches each sector once, else once a straight run. */
+static void end_box(struct kernel_job *job, unsigned worker, uint64_t blocks)
+{
+    const uint64_t kept = (uint64_t)job->device->l1_bytes / SECTOR_BYTES / 2;
+    struct tally *tally = &job->tallies[worker];
+    for (size_t n = 0; n < job->spec->array_count; n++) {
+        struct l1_tally *l1 = &tally->l1[n];
+        struct footprint block;
+        uint64_t missed = l1->runs_missed, once = 0;
+        bool known = missed > 0 && l1->block != NULL && coverage_count(l1->block, &block);
+        if (known)
+            add_saturating(&once, block.read_sectors, blocks);
+        if (known && block.read_sectors <= kept && once < missed)
+            missed = once;
+        add_saturating(&l1->missed, missed, 1);
+        l1->runs_missed = 0;
+        coverage_free(l1->block);
+        l1->block = NULL;
     }
 }
 
@@ -379,7 +437,9 @@ static void change_region(struct launch_context *context, unsigned worker, const
     if (region->number == event->region && region->weight == points)
         return;
     end_region(context->job, worker, region->weight);
-    *region = (struct region){event->region, points};
+    if (region->box != event->box)
+        end_box(context->job, worker, region->blocks);
+    *region = (struct region){event->region, points, event->box, event->count[0] * event->count[1] * event->count[2]};
 }
 
 static enum launch_verdict on_event(void *opaque, unsigned worker, const struct launch_event *event)
@@ -413,33 +473,54 @@ static enum launch_verdict on_event(void *opaque, unsigned worker, const struct 
     return LAUNCH_TAKEN;
 }
 
+/* A snapshot holds the counts, then what L1 missed of each array, before the box at hand and in it. */
 static size_t snapshot_bytes(const struct kernel_job *job)
 {
-    return job->slot_count * sizeof(struct counts) + job->spec->array_count * sizeof(uint64_t);
+    return job->slot_count * sizeof(struct counts) + job->spec->array_count * 2 * sizeof(uint64_t);
+}
+
+static unsigned char *snapshot_at(const struct launch_context *context, unsigned worker, unsigned depth)
+{
+    return context->snapshots[worker] + depth * snapshot_bytes(context->job);
 }
 
 static void on_mark(void *opaque, unsigned worker, unsigned depth)
 {
     struct launch_context *context = opaque;
     struct kernel_job *job = context->job;
-    size_t counts_bytes = job->slot_count * sizeof(struct counts);
-    unsigned char *snapshot = context->snapshots[worker] + depth * snapshot_bytes(job);
-    if (job->traffic)
-        end_region(job, worker, context->regions[worker].weight);
-    memcpy(snapshot, job->tallies[worker].counts, counts_bytes);
-    memcpy(snapshot + counts_bytes, job->tallies[worker].missed, snapshot_bytes(job) - counts_bytes);
+    unsigned char *snapshot = snapshot_at(context, worker, depth);
+    const struct tally *tally = &job->tallies[worker];
+    memcpy(snapshot, tally->counts, job->slot_count * sizeof(struct counts));
+    if (!job->traffic)
+        return;
+    end_region(job, worker, context->regions[worker].weight);
+    if (depth == 0)
+        end_box(job, worker, context->regions[worker].blocks);
+    snapshot += job->slot_count * sizeof(struct counts);
+    for (size_t n = 0; n < job->spec->array_count; n++) {
+        const uint64_t missed[2] = {tally->l1[n].missed, tally->l1[n].runs_missed};
+        memcpy(snapshot + n * sizeof(missed), missed, sizeof(missed));
+    }
 }
 
+/* What a block reads is a set: what was added to it before the rollback comes again. */
 static void on_rollback(void *opaque, unsigned worker, unsigned depth)
 {
     struct launch_context *context = opaque;
     struct kernel_job *job = context->job;
-    size_t counts_bytes = job->slot_count * sizeof(struct counts);
-    const unsigned char *snapshot = context->snapshots[worker] + depth * snapshot_bytes(job);
-    memcpy(job->tallies[worker].counts, snapshot, counts_bytes);
-    memcpy(job->tallies[worker].missed, snapshot + counts_bytes, snapshot_bytes(job) - counts_bytes);
-    for (size_t n = 0; n < job->spec->array_count; n++)
-        sector_set_clear(&job->tallies[worker].reads[n]);
+    const unsigned char *snapshot = snapshot_at(context, worker, depth);
+    struct tally *tally = &job->tallies[worker];
+    memcpy(tally->counts, snapshot, job->slot_count * sizeof(struct counts));
+    snapshot += job->slot_count * sizeof(struct counts);
+    for (size_t n = 0; job->traffic && n < job->spec->array_count; n++) {
+        uint64_t missed[2];
+        memcpy(missed, snapshot + n * sizeof(missed), sizeof(missed));
+        tally->l1[n].missed = missed[0];
+        tally->l1[n].runs_missed = missed[1];
+        sector_set_clear(&tally->l1[n].run);
+        if (depth == 0 && tally->l1[n].block != NULL)
+            coverage_clear(tally->l1[n].block);
+    }
 }
 
 /* --- a kernel ----------------------------------------------------------------------------------------------------- */
@@ -453,12 +534,11 @@ static bool start_tallies(struct kernel_job *job)
     for (unsigned i = 0; i < job->workers; i++) {
         struct tally *tally = &job->tallies[i];
         tally->counts = calloc(job->slot_count + 1, sizeof(*tally->counts));
-        tally->reads = calloc(arrays, sizeof(*tally->reads));
-        tally->missed = calloc(arrays, sizeof(*tally->missed));
+        tally->l1 = calloc(arrays, sizeof(*tally->l1));
         tally->address = calloc(LAUNCH_THREADS_MAX, sizeof(int64_t));
         tally->place = calloc(LAUNCH_THREADS_MAX, sizeof(int64_t));
         tally->sorted = calloc(LAUNCH_THREADS_MAX, sizeof(int64_t));
-        if (tally->counts == NULL || tally->reads == NULL || tally->missed == NULL || tally->address == NULL ||
+        if (tally->counts == NULL || tally->l1 == NULL || tally->address == NULL ||
             tally->place == NULL || tally->sorted == NULL)
             return false;
     }
@@ -469,11 +549,12 @@ static void free_job(struct kernel_job *job)
 {
     for (unsigned i = 0; job->tallies != NULL && i < job->workers; i++) {
         struct tally *tally = &job->tallies[i];
-        for (size_t n = 0; tally->reads != NULL && n < job->spec->array_count; n++)
-            sector_set_free(&tally->reads[n]);
+        for (size_t n = 0; tally->l1 != NULL && n < job->spec->array_count; n++) {
+            sector_set_free(&tally->l1[n].run);
+            coverage_free(tally->l1[n].block);
+        }
         free(tally->counts);
-        free(tally->reads);
-        free(tally->missed);
+        free(tally->l1);
         free(tally->address);
         free(tally->place);
         free(tally->sorted);
@@ -609,6 +690,7 @@ static bool run_launch(struct kernel_job *job, const struct launch_shape *shape,
     enum launch_status status = launch_run(job->kernel, shape, &sink, arena, diags);
     for (unsigned i = 0; i < job->workers; i++) {
         end_region(job, i, context.regions[i].weight);
+        end_box(job, i, context.regions[i].blocks);
         free(context.snapshots[i]);
     }
     free(context.regions);
@@ -635,8 +717,7 @@ static bool merge_tallies(struct kernel_job *job)
             if (!counts_add(&job->tallies[0].counts[s], &job->tallies[i].counts[s], 1))
                 return job_fail(job, "count-too-large", job->kernel->name.where, "a count passes 2^63 - 1");
         for (size_t n = 0; n < job->spec->array_count; n++)
-            if (!checked_add_u64(&job->tallies[0].missed[n], job->tallies[0].missed[n], job->tallies[i].missed[n]))
-                job->tallies[0].missed[n] = UINT64_MAX;
+            add_saturating(&job->tallies[0].l1[n].missed, job->tallies[i].l1[n].missed, 1);
     }
     return true;
 }
@@ -723,7 +804,9 @@ static bool put_arrays(struct kernel_score *out, struct kernel_job *job, struct 
                                                                .fill_sectors = footprint.fill_sectors,
                                                                .read_sectors = footprint.read_sectors,
                                                                .written_sectors = footprint.written_sectors,
-                                                               .l1_missed_sectors = job->tallies[0].missed[n]};
+                                                               .unread_fill_sectors = footprint.unread_fill_sectors,
+                                                               .read_pairs = footprint.read_pairs,
+                                                               .l1_missed_sectors = job->tallies[0].l1[n].missed};
     }
     return true;
 }
@@ -767,12 +850,14 @@ static bool run_job(struct kernel_job *job, bool wide, struct arena *arena, stru
 }
 
 bool score_kernel(struct kernel_score *out, const struct spec *spec, size_t kernel_number,
-                  struct option *const *chosen, bool wide, bool traffic, struct arena *arena, struct diags *diags)
+                  const struct device *device, struct option *const *chosen, bool wide, bool traffic,
+                  struct arena *arena, struct diags *diags)
 {
     const struct kernel *kernel = spec->kernels;
     for (size_t k = 0; k < kernel_number; k++)
         kernel = kernel->next;
     struct kernel_job job = {.spec = spec,
+                             .device = device,
                              .kernel = kernel,
                              .kernel_number = kernel_number,
                              .chosen = chosen,
@@ -818,7 +903,7 @@ struct score *score_spec(const struct spec *spec, const struct device *device, s
             diag_error(diags, "inapplicable-candidate", kernel->name.where, "%s", reason);
             continue;
         }
-        if (score_kernel(&score->kernels[k], spec, k, chosen, wide, true, arena, diags))
+        if (score_kernel(&score->kernels[k], spec, k, device, chosen, wide, false, arena, diags))
             (void)fits_device(&score->kernels[k], device, diags);
     }
     return diag_failed(diags) ? NULL : score;

@@ -32,7 +32,9 @@ struct array_score {
     uint64_t fill_sectors;     /* left partly written by the launch */
     uint64_t read_sectors;     /* distinct sectors that the launch reads */
     uint64_t written_sectors;  /* distinct sectors that it writes */
-    uint64_t l1_missed_sectors; /* read sectors, each once a block and trip: what L1 cannot keep (an estimate's input) */
+    uint64_t unread_fill_sectors; /* of fill_sectors, those that the launch does not read anyway */
+    uint64_t read_pairs;        /* distinct aligned pairs of sectors of which one is read: what DRAM reads */
+    uint64_t l1_missed_sectors; /* read sectors that L1 does not keep within a block (an estimate's input) */
 };
 
 struct kernel_score {
@@ -55,7 +57,8 @@ struct score {
 /* Counts one launch of a kernel for the arrays that have an option; `wide`: a quarter of the threads, each for four
  * records. `traffic`: l1_missed_sectors too. False after a diagnostic. */
 bool score_kernel(struct kernel_score *out, const struct spec *spec, size_t kernel_number,
-                  struct option *const *chosen, bool wide, bool traffic, struct arena *arena, struct diags *diags)
+                  const struct device *device, struct option *const *chosen, bool wide, bool traffic,
+                  struct arena *arena, struct diags *diags)
     __attribute__((warn_unused_result));
 
 /* Counts one launch of every kernel. Returns NULL after a diagnostic: an index outside its extent, overflow, division

@@ -10,12 +10,20 @@
 #include "score.h"
 #include "sector_set.h"
 
+/* What L1 does not keep of one array's reads (an estimate's input). Within a straight run of statements each sector is
+ * fetched once a block; over a loop's trips too, as long as a block's footprint fits L1. */
+struct l1_tally {
+    struct sector_set run;  /* sectors that the straight run at hand reads, at the box's first point */
+    uint64_t runs_missed;   /* of the box at hand: distinct sectors of every run, as often as it repeats */
+    struct coverage *block; /* what one block of the box at hand reads in all its trips */
+    uint64_t missed;        /* of the boxes before it */
+};
+
 /* What one worker has counted: an access has two slots, loads (and atomics) and stores, then an array has two, copy-in
  * and copy-out. */
 struct tally {
     struct counts *counts;
-    struct sector_set *reads; /* an array: sectors that the region at hand reads */
-    uint64_t *missed;         /* an array: l1_missed_sectors so far */
+    struct l1_tally *l1; /* an array; NULL where traffic is not asked for */
     int64_t *address;         /* scratch: one a thread */
     int64_t *place;
     int64_t *sorted;
@@ -24,6 +32,7 @@ struct tally {
 /* An instruction list and how it is used in the launch at hand. */
 struct kernel_job {
     const struct spec *spec;
+    const struct device *device;
     const struct kernel *kernel;
     size_t kernel_number;
     struct option *const *chosen;          /* an array; NULL: not counted */

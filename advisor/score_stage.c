@@ -190,7 +190,7 @@ bool job_add_copies(struct kernel_job *job, const struct mapping *mapping, const
     if (stage->copy_in && !add_blocks(&copy, &all))
         return false;
     if (job->traffic)
-        job->tallies[0].missed[stage->array->number] = job->tallies[0].counts[phase_slot(job, stage->array, 0)].sectors;
+        job->tallies[0].l1[stage->array->number].missed = job->tallies[0].counts[phase_slot(job, stage->array, 0)].sectors;
     copy.out = true;
     return !stage->copy_out || add_blocks(&copy, &all);
 }

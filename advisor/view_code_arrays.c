@@ -60,6 +60,44 @@ static const char *name_take_c(struct code *code, const char *wanted)
     return wanted;
 }
 
+static int compare_accessors(const void *a, const void *b)
+{
+    return strcmp((*(const struct accessor *const *)a)->part->key, (*(const struct accessor *const *)b)->part->key);
+}
+
+static void sort_accessors(const struct code *code, struct array_code *made)
+{
+    made->by_key = arena_array(code->arena, made->parts.count, sizeof(*made->by_key));
+    for (size_t i = 0; i < made->parts.count; i++)
+        made->by_key[i] = &made->accessors[i];
+    qsort(made->by_key, made->parts.count, sizeof(*made->by_key), compare_accessors);
+}
+
+static int compare_key(const void *key, const void *accessor)
+{
+    return strcmp(key, (*(const struct accessor *const *)accessor)->part->key);
+}
+
+const struct accessor *find_accessor(const struct array_code *array, const char *key)
+{
+    const struct accessor *const *found =
+        bsearch(key, array->by_key, array->parts.count, sizeof(*array->by_key), compare_key);
+    return found == NULL ? NULL : *found;
+}
+
+/* A component of a vector that is aligned is had through the vector. */
+static void borrow_accessor(const struct array_code *array, struct accessor *accessor)
+{
+    const struct accessor *vector = find_accessor(array, accessor->part->vector_key);
+    accessor->borrowed = vector->piece == 0;
+    if (!accessor->borrowed)
+        return;
+    static const char *const suffixes[] = {".x", ".y", ".z", ".w"};
+    accessor->name = vector->name;
+    accessor->suffix = suffixes[accessor->part->component == 'w' ? 3 : accessor->part->component - 'x'];
+    accessor->piece = 0;
+}
+
 /* Fields keep their names; those put together from a path give way to them, and to one another. */
 static void name_accessors(struct code *code, struct array_code *array)
 {
@@ -69,10 +107,11 @@ static void name_accessors(struct code *code, struct array_code *array)
         struct accessor *accessor = &array->accessors[i];
         const char *name = accessor_name(code, part->key);
         bool field = strcmp(name, part->key) == 0;
-        *accessor = (struct accessor){part, name, NULL, unaligned_piece(array->mapping, part)};
-        accessor->c_name = name_take_c(code, arena_printf(code->arena, "%s_%s", array->c_name, name));
+        *accessor = (struct accessor){
+            .part = part, .name = name, .suffix = "", .piece = unaligned_piece(array->mapping, part)};
         if (!field || accessor->piece != 0)
             accessor->name = name_take(code, &taken, name);
+        accessor->c_name = name_take_c(code, arena_printf(code->arena, "%s_%s", array->c_name, name));
     }
 }
 
@@ -110,19 +149,6 @@ struct parts array_parts(const struct code *code, const struct array_code *array
     return parts_of(code, array->array->record->type, path, shape, false, evenly_placed, array->mapping);
 }
 
-static int compare_accessors(const void *a, const void *b)
-{
-    return strcmp((*(const struct accessor *const *)a)->part->key, (*(const struct accessor *const *)b)->part->key);
-}
-
-static void sort_accessors(const struct code *code, struct array_code *made)
-{
-    made->by_key = arena_array(code->arena, made->parts.count, sizeof(*made->by_key));
-    for (size_t i = 0; i < made->parts.count; i++)
-        made->by_key[i] = &made->accessors[i];
-    qsort(made->by_key, made->parts.count, sizeof(*made->by_key), compare_accessors);
-}
-
 static bool array_prepare(struct code *code, const struct array *array)
 {
     struct array_code *made = &code->arrays[array->number];
@@ -136,6 +162,9 @@ static bool array_prepare(struct code *code, const struct array *array)
     made->accessors = arena_array(code->arena, made->parts.count, sizeof(*made->accessors));
     name_accessors(code, made);
     sort_accessors(code, made);
+    for (size_t i = 0; i < made->parts.count; i++)
+        if (made->parts.items[i].component != '\0')
+            borrow_accessor(made, &made->accessors[i]);
     return made->mapping->record_stride != 0 || made->mapping->tile_records != 0 || count_sizes(code, made);
 }
 
@@ -162,18 +191,6 @@ bool arrays_prepare(struct code *code)
 const struct array_code *array_code(const struct code *code, const struct array *array)
 {
     return &code->arrays[array->number];
-}
-
-static int compare_key(const void *key, const void *accessor)
-{
-    return strcmp(key, (*(const struct accessor *const *)accessor)->part->key);
-}
-
-const struct accessor *find_accessor(const struct array_code *array, const char *key)
-{
-    const struct accessor *const *found =
-        bsearch(key, array->by_key, array->parts.count, sizeof(*array->by_key), compare_key);
-    return found == NULL ? NULL : *found;
 }
 
 /* ---- addresses --------------------------------------------------------------------------------------------------- */
@@ -212,7 +229,8 @@ static const char *offset_text(struct arena *arena, uint64_t offset, const struc
     for (size_t i = 0; i < part->loop_count; i++) {
         const struct part_loop *loop = &part->loops[i];
         uint64_t stride = mapping == NULL ? loop->stride_bytes : loop_stride(mapping, part, loop);
-        text = arena_printf(arena, "%s + %s * %llu", text, loop->variable, (unsigned long long)stride);
+        text = arena_printf(arena, stride == 1 ? "%s + %s" : "%s + %s * %llu", text, loop->variable,
+                            (unsigned long long)stride);
     }
     return text;
 }
@@ -332,11 +350,12 @@ static const char *part_title(const struct code *code, const struct part *part)
     }
     const char *result = arena_copy(code->arena, text_string(&title), title.length);
     text_free(&title);
-    return result;
+    return result[0] == '\0' ? "The record itself" : result;
 }
 
 void put_accessor_names(const struct code *code, const struct accessor *accessor, json_t *view)
 {
+    put_text(view, "suffix", accessor->suffix);
     put_text(view, "getter", name_fresh(code, arena_printf(code->arena, "get_%s", accessor->name)));
     put_text(view, "setter", name_fresh(code, arena_printf(code->arena, "set_%s", accessor->name)));
     put_text(view, "address_function", name_fresh(code, arena_printf(code->arena, "address_%s", accessor->name)));
@@ -570,7 +589,7 @@ static json_t *samples_view(const struct code *code, const struct array_code *ar
     enum { MOST = 64, QUARTERS = 3 };
     json_t *list = json_array();
     for (size_t i = 0; i < array->parts.count && i < MOST; i++)
-        for (unsigned quarter = 0; quarter < QUARTERS; quarter++)
+        for (unsigned quarter = 0; quarter < QUARTERS && !array->accessors[i].borrowed; quarter++)
             add_sample(code, array, &array->accessors[i], quarter, list);
     return list;
 }
@@ -713,7 +732,8 @@ static json_t *array_view(const struct code *code, const struct array_code *arra
     bool needs_record = array->mapping->tile_records != 0 && a->dim_count > 1;
     json_t *accessors = json_array(), *leaves = json_array();
     for (size_t i = 0; i < array->parts.count; i++)
-        add(accessors, accessor_view(code, array, &array->accessors[i],
+        if (!array->accessors[i].borrowed)
+            add(accessors, accessor_view(code, array, &array->accessors[i],
                                      address_text(code, array, array->accessors[i].part), needs_record));
     for (size_t i = 0; i < array->leaves.count; i++)
         add(leaves, leaf_view(code, array, &array->leaves.items[i]));

@@ -97,6 +97,7 @@ struct part_loop {
     uint64_t stride_bytes; /* in C's layout */
     size_t stride_leaves;  /* 0 inside a union */
     bool fixed;
+    uint64_t value; /* of a fixed one that is a constant */
 };
 
 enum { PART_LOOPS_MAX = 40 * FIELD_DIMS_MAX };
@@ -112,6 +113,8 @@ struct part {
     size_t leaf;       /* with all subscripts 0, like the places that follow */
     uint64_t offset;   /* bytes from the start of the record */
     bool inner;        /* below a leaf: a union's member or a vector's component */
+    char component;    /* 'x' to 'w' of a vector that is a part, too; else 0 */
+    const char *vector_key; /* the key of that */
     uint64_t inner_offset;
 };
 
@@ -163,6 +166,8 @@ struct accessor {
     const struct part *part;
     const char *name;
     const char *c_name; /* "particles_particles_pos" */
+    const char *suffix; /* ".x" where the accessor is the vector's; else "" */
+    bool borrowed;      /* the vector's accessor serves: this part has none */
     unsigned piece; /* 0: it returns a reference; else the bytes of the aligned pieces that get_ and set_ move */
 };
 

@@ -105,6 +105,19 @@ static bool reads_are_stable(const struct kernel *kernel)
     return true;
 }
 
+/* Whether an access with `bytes` moves more than what it selects where neighbouring bytes are not C's. */
+static bool reaches_beyond(const struct kernel_code *kernel)
+{
+    for (unsigned i = 0; i < kernel->kernel->access_count; i++) {
+        const struct access *access = kernel->kernel->accesses[i];
+        const struct mapping *mapping = array_code(kernel->code, access->array)->mapping;
+        bool plain = mapping->record_stride == access->array->record->type->size && mapping->row_bytes == 0;
+        if (access->bytes > access->selected[0].size && !plain)
+            return true;
+    }
+    return false;
+}
+
 /* The tables that a kernel takes, and how the checking program passes everything. */
 static void put_check_arguments(const struct kernel_code *kernel, json_t *view)
 {
@@ -120,6 +133,7 @@ static void put_check_arguments(const struct kernel_code *kernel, json_t *view)
     }
     put_number(view, "array_count", number);
     put_flag(view, "stable", reads_are_stable(kernel->kernel));
+    put_flag(view, "reaches_beyond", reaches_beyond(kernel));
     number = 0;
     for (const struct table *table = code->spec->tables; table != NULL; table = table->next) {
         if (!list_uses(kernel->kernel->body, table))
@@ -258,9 +272,9 @@ static const char *device_value(const struct kernel_code *kernel, enum expr_buil
     case BUILTIN_GRID_DIM_Z:
         return arena_printf(arena, "%s::grid_%c", shape, "xyz"[axis]);
     case BUILTIN_LANE:
-        return arena_printf(arena, "(%s) %% 32", in_block_text(kernel));
+        return arena_printf(arena, is_flat(kernel, false) ? "%s %% 32" : "(%s) %% 32", in_block_text(kernel));
     case BUILTIN_WARP:
-        return arena_printf(arena, "(%s) / 32", in_block_text(kernel));
+        return arena_printf(arena, is_flat(kernel, false) ? "%s / 32" : "(%s) / 32", in_block_text(kernel));
     case BUILTIN_THREAD:
     case BUILTIN_COUNT:
         break;

@@ -115,6 +115,36 @@ static bool boxes_are_apart(const struct stage *stage)
     return true;
 }
 
+static const char *no_text(const void *context, const struct access *access, size_t number)
+{
+    (void)context;
+    (void)access;
+    (void)number;
+    return "0";
+}
+
+/* Flags of the accessors through which the kernel gets at the array. */
+static const bool *used_accessors(const struct kernel_code *kernel, const struct array_code *array)
+{
+    const struct code *code = kernel->code;
+    bool *used = arena_array(code->arena, array->parts.count + 1, sizeof(*used));
+    for (unsigned i = 0; i < kernel->kernel->access_count; i++) {
+        const struct access *access = kernel->kernel->accesses[i];
+        const struct field_path *path = access->array == array->array ? paths_of(code, access, no_text, NULL) : NULL;
+        for (; path != NULL; path = path->next) {
+            struct shape shape;
+            struct parts parts = array_parts(code, array, path->segments, &shape);
+            for (size_t p = 0; p < parts.count; p++) {
+                const struct accessor *accessor = find_accessor(array, parts.items[p].key);
+                if (accessor->borrowed)
+                    accessor = find_accessor(array, accessor->part->vector_key);
+                used[accessor - array->accessors] = true;
+            }
+        }
+    }
+    return used;
+}
+
 json_t *tile_view(const struct kernel_code *kernel, const struct array_code *array, const struct stage *stage)
 {
     const struct code *code = kernel->code;
@@ -146,8 +176,10 @@ json_t *tile_view(const struct kernel_code *kernel, const struct array_code *arr
     put_number(view, "last_dim", stage->dim_count - 1);
     put_flag(view, "one_dimension", stage->dim_count == 1);
     json_t *accessors = json_array();
+    const bool *used = used_accessors(kernel, array);
     for (size_t i = 0; i < array->parts.count; i++)
-        add(accessors, accessor_view_at(code, array, &array->accessors[i], record_text(code, stage)));
+        if (used[i])
+            add(accessors, accessor_view_at(code, array, &array->accessors[i], record_text(code, stage)));
     put(view, "accessors", accessors);
     return view;
 }

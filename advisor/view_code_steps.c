@@ -227,6 +227,15 @@ static bool is_raw(const struct moved *moved)
            (value_bytes(&moved->shape) != moved->access->bytes || moved->shape.scattered || moved->path->next != NULL);
 }
 
+static const char *value_type(const struct moved *moved)
+{
+    const struct code *code = moved->step->kernel->code;
+    if (!is_raw(moved))
+        return type_text(code, moved->shape.type);
+    return arena_printf(code->arena, "%s::piece<%llu>", name_fresh(code, "sw"),
+                        (unsigned long long)moved->access->bytes);
+}
+
 static json_t *leaf_of_value(const struct moved *moved, const struct part *part)
 {
     const struct code *code = moved->step->kernel->code;
@@ -239,39 +248,40 @@ static json_t *leaf_of_value(const struct moved *moved, const struct part *part)
     return view;
 }
 
+/* A raw value is one run of bytes, whose place is that of its first part. */
+static json_t *raw_leaf(const struct moved *moved, const struct part *first)
+{
+    struct part place = *first;
+    struct part_loop *fixed = arena_array(moved->step->kernel->code->arena, first->loop_count, sizeof(*fixed));
+    place.loop_count = 0;
+    place.loops = fixed;
+    for (size_t i = 0; i < first->loop_count; i++)
+        if (first->loops[i].fixed)
+            fixed[place.loop_count++] = first->loops[i];
+    json_t *view = leaf_of_value(moved, &place);
+    put_text(view, "leaf_member", "");
+    put_text(view, "type", value_type(moved));
+    return view;
+}
+
 /* The leaves of a value and where they are in C's record, as the step tells. */
 static json_t *value_leaves(struct moved *moved, const char *subscripts)
 {
     const struct kernel_code *kernel = moved->step->kernel;
     const struct told_subscripts told = {kernel, subscripts, moved->path->first_subscript};
     json_t *list = json_array();
-    if (is_raw(moved)) {
-        json_t *view = json_object();
-        put(view, "loops", json_array());
-        put_text(view, "indent", "");
-        put_text(view, "leaf_member", "");
-        put_text(view, "offset", part_offset_text(kernel->code->arena, &moved->parts.items[0]));
-        put_text(view, "type", "");
-        add(list, view);
-        return list;
-    }
     const struct field_path *path = paths_of(kernel->code, moved->access, subscript_in_step, &told);
     for (unsigned i = 0; i < moved->number; i++)
         path = path->next;
-    struct parts parts =
-        parts_of(kernel->code, moved->access->array->record->type, path->segments, NULL, false, NULL, NULL);
+    struct parts parts = parts_of(kernel->code, moved->access->array->record->type, path->segments, NULL, false, NULL,
+                                  NULL);
+    if (is_raw(moved)) {
+        add(list, raw_leaf(moved, &parts.items[0]));
+        return list;
+    }
     for (size_t i = 0; i < parts.count; i++)
         add(list, leaf_of_value(moved, &parts.items[i]));
     return list;
-}
-
-static const char *value_type(const struct moved *moved)
-{
-    const struct code *code = moved->step->kernel->code;
-    if (!is_raw(moved))
-        return type_text(code, moved->shape.type);
-    return arena_printf(code->arena, "%s::piece<%llu>", name_fresh(code, "sw"),
-                        (unsigned long long)moved->access->bytes);
 }
 
 /* The number of an array among those that the kernel uses. */
@@ -435,10 +445,14 @@ static void add_packed(json_t *list, const struct moved *moved)
     const struct code *code = moved->step->kernel->code;
     if (!moved->shape.scattered) {
         json_t *view = json_object();
+        uint64_t offset = moved->shape.offset;
+        for (size_t i = 0; i < moved->parts.items[0].loop_count; i++)
+            if (moved->parts.items[0].loops[i].fixed)
+                offset += moved->parts.items[0].loops[i].value * moved->parts.items[0].loops[i].stride_bytes;
         put(view, "loops", json_array());
         put_text(view, "indent", "");
         put_text(view, "member", moved->value->member);
-        put_text(view, "offset", arena_printf(code->arena, "%llu", (unsigned long long)moved->shape.offset));
+        put_number(view, "offset", offset);
         add(list, view);
         return;
     }
@@ -496,14 +510,15 @@ static struct moved move_path(struct step *step, const struct access *access, co
     return moved;
 }
 
-static void put_vector(json_t *view, const struct step *step, const struct access *access,
+static void put_vector(json_t *view, struct step *step, const struct access *access,
                        const struct element *element)
 {
     const struct code *code = step->kernel->code;
     const struct usage *usage = usage_of(step->kernel, access->array);
     const struct instructions *instructions = &usage->instructions[access->number];
     put_text(view, "image",
-             name_fresh(code, arena_printf(code->arena, "%s%s_bytes", access->array->name.text, element->suffix)));
+             name_take(code, &step->taken,
+                       arena_printf(code->arena, "%s%s_bytes", access->array->name.text, element->suffix)));
     put_number(view, "image_bytes", array_code(code, access->array)->mapping->record_stride);
     put_flag(view, "fresh_image", !access_loads(access));
     put(view, "load_pieces", pieces_view(instructions->loads, instructions->load_count));

@@ -120,6 +120,44 @@ static json_t *field_view(const struct code *code, const struct type *owner, con
     return view;
 }
 
+/* Whether a packed type has members of types that are aligned by themselves: some compilers warn of it. */
+static bool misaligns(const struct type *type)
+{
+    for (size_t i = 0; type->packed && i < type->field_count; i++)
+        if (type->fields[i].type->align > 1 && type->fields[i].type->kind != TYPE_SCALAR)
+            return true;
+    return false;
+}
+
+/* Marks the bytes that scalars of a type take. */
+static void mark_data(bool *data, const struct type *type)
+{
+    if (type->kind == TYPE_SCALAR || type->kind == TYPE_VECTOR) {
+        memset(data, true, (size_t)(type->kind == TYPE_SCALAR ? type->size : type->components * code_component(type)->size));
+        return;
+    }
+    for (size_t i = 0; i < type->field_count; i++)
+        for (uint64_t k = 0; k < type->fields[i].count; k++)
+            mark_data(data + type->fields[i].offset + k * type->fields[i].type->size, type->fields[i].type);
+}
+
+/* The ranges of bytes in a union that some member has; C++ may lose the others whenever it copies one. */
+static json_t *union_data(const struct code *code, const struct type *type)
+{
+    json_t *list = json_array();
+    bool *data = arena_array(code->arena, (size_t)type->size + 1, sizeof(*data));
+    if (type->kind == TYPE_UNION)
+        mark_data(data, type);
+    for (uint64_t i = 0; i < type->size; i++) {
+        uint64_t from = i;
+        while (data[i])
+            i++;
+        if (i > from)
+            add(list, json_pack("{s:I,s:I}", "from", (json_int_t)from, "to", (json_int_t)i));
+    }
+    return list;
+}
+
 static json_t *own_type_view(const struct code *code, const struct type *type)
 {
     json_t *view = json_object();
@@ -133,6 +171,8 @@ static json_t *own_type_view(const struct code *code, const struct type *type)
     put_flag(view, "aligned", type->align_text.text != NULL && !type->packed);
     put_flag(view, "packed_aligned", type->align_text.text != NULL && type->packed);
     put_flag(view, "has_align", type->align_text.text != NULL);
+    put_flag(view, "misaligns", misaligns(type));
+    put(view, "data", union_data(code, type));
     put_number(view, "size", type->size);
     put_number(view, "align", type->align);
     json_t *fields = json_array();
@@ -295,6 +335,8 @@ static void walk_components(struct walk *walk, const struct type *type)
         walk->at.inner_offset += below ? i * component->size : 0;
         walk->at.leaf += below ? 0 : i;
         walk->at.inner = below;
+        walk->at.component = below ? name[0] : '\0';
+        walk->at.vector_key = before.key;
         walk->path = path == NULL ? NULL : path->next;
         walk_type(walk, component);
     }
@@ -346,16 +388,18 @@ static void walk_element(struct walk *walk, const struct dimension *dim, uint64_
     walk->at = before;
 }
 
-static void walk_loop(struct walk *walk, const struct dimension *dim, const struct segment *segment, const char *fixed)
+static void walk_loop(struct walk *walk, const struct dimension *dim, const struct segment *segment,
+                      const struct path_subscript *fixed)
 {
     struct arena *arena = walk->code->arena;
     const struct part before = walk->at;
     unsigned loops = 0;
     for (size_t i = 0; i < before.loop_count; i++)
         loops += !walk->loops[i].fixed;
-    const char *variable = fixed != NULL ? fixed : name_fresh(walk->code, arena_printf(arena, "q%u", loops));
+    const char *variable = fixed != NULL ? fixed->text : name_fresh(walk->code, arena_printf(arena, "q%u", loops));
     walk->loops[walk->at.loop_count++] =
-        (struct part_loop){variable, dim->extent, dim->stride_bytes, dim->stride_leaves, fixed != NULL};
+        (struct part_loop){variable, dim->extent, dim->stride_bytes, dim->stride_leaves, fixed != NULL,
+                           fixed != NULL ? fixed->value : 0};
     if (fixed == NULL)
         walk->at.member = arena_printf(arena, "%s[%s]", before.member, variable);
     walk_elements(walk, dim->field, dim->number + 1, segment);
@@ -378,7 +422,7 @@ static void walk_elements(struct walk *walk, const struct field *field, unsigned
         walk->shape->dims =
             arena_printf(walk->code->arena, "%s[%llu]", walk->shape->dims, (unsigned long long)dim.extent);
     if (is_uniform(walk, dim.stride_leaves, dim.extent)) {
-        walk_loop(walk, &dim, segment, subscript == NULL ? NULL : subscript->text);
+        walk_loop(walk, &dim, segment, subscript);
     } else if (subscript != NULL && subscript->constant) {
         walk_element(walk, &dim, subscript->value, segment, false);
     } else if (subscript == NULL) {

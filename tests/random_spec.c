@@ -612,7 +612,7 @@ static void regular_index(struct maker *maker, struct text *out, struct made_arr
     struct ranged value = regular(maker, array->dim_count > 1 ? 1 + below(maker, 2) : 1 + below(maker, 3));
     ranged_lift(maker, &value);
     /* Sums over several dimensions must not make arrays of gigabytes, nor shared ones that do not fit. */
-    if (value.high > (array->shared ? 200 : array->dim_count == 3 ? 70 : array->dim_count == 2 ? 600 : 100000)) {
+    if (value.high > (array->shared ? 200 : array->dim_count == 3 ? 40 : array->dim_count == 2 ? 200 : 100000)) {
         text_free(&value.text);
         wild_index(maker, out, array, dim);
         return;
@@ -961,8 +961,9 @@ static void choose_array(struct maker *maker)
     array->shared = maker->kind != RANDOM_STREAM && chance(maker, 20);
     unsigned dims = maker->pure ? 0 : below(maker, 10);
     array->dim_count = dims < 6 ? 1 : dims < 9 ? 2 : 3;
+    int64_t most = array->dim_count == 1 ? 90 : array->dim_count == 2 ? 40 : 12;
     for (unsigned d = 0; d < array->dim_count; d++)
-        array->extent[d] = maker->kind == RANDOM_STREAM ? 1 : between(maker, 1, array->shared ? 40 : 90);
+        array->extent[d] = maker->kind == RANDOM_STREAM ? 1 : between(maker, 1, most);
     maker->array_count++;
 }
 
