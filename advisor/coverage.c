@@ -6,7 +6,8 @@
 #include "request.h"
 
 enum {
-    LATTICES_MAX = 8192,       /* a worker; beyond, places are kept as bits */
+    LATTICES_MAX = 4096,       /* a worker; beyond, places are kept as bits */
+    POINTS_FEW = 64,           /* of a box, that are marked one by one rather than as a lattice */
     PIECES_MAX = 1 << 17,      /* one-dimensional ones that counting may expand lattices into */
     UNIT_BYTES = 2 * SECTOR_BYTES, /* counting goes by whole pairs of sectors */
     WINDOW_GRANULES = 1 << 14,     /* that counting looks at at once */
@@ -287,15 +288,43 @@ static bool turn_to_bits(struct coverage *coverage, struct list *list)
     return fits;
 }
 
+/* Marks one aligned place at each address plus `shift`: it lies within one granule or sector, hence one bit. */
+static void mark_addresses(struct coverage *coverage, bool written, const int64_t *address, unsigned addresses,
+                           unsigned width, int64_t shift)
+{
+    const unsigned granules = written ? width / coverage->granule : 1;
+    const unsigned bits = written ? (unsigned)__builtin_ctz(coverage->granule) : 5;
+    uint64_t *words = written ? coverage->written_bits : coverage->read_bits;
+    const uint64_t run = granules == 0 ? 1 : (UINT64_C(1) << granules) - 1;
+    for (unsigned i = 0; i < addresses; i++) {
+        /* A place is aligned to its width, so that its granules lie within one word. */
+        const uint64_t first = (uint64_t)(address[i] + shift) >> bits, mask = run << (first % 64);
+        if ((__atomic_load_n(&words[first / 64], __ATOMIC_RELAXED) & mask) != mask)
+            (void)__atomic_fetch_or(&words[first / 64], mask, __ATOMIC_RELAXED);
+    }
+}
+
+/* Every point of the dimensions from k on. */
+static void mark_points(struct coverage *coverage, bool written, const int64_t *address, unsigned addresses,
+                        unsigned width, unsigned dims, const int64_t *step, const uint64_t *count, int64_t shift)
+{
+    if (dims == 0) {
+        mark_addresses(coverage, written, address, addresses, width, shift);
+        return;
+    }
+    for (uint64_t q = 0; q < count[0]; q++)
+        mark_points(coverage, written, address, addresses, width, dims - 1, step + 1, count + 1,
+                    shift + step[0] * (int64_t)q);
+}
+
 bool coverage_add(struct coverage *coverage, unsigned worker, bool written, int64_t *address, unsigned addresses,
                   unsigned width, unsigned dims, const int64_t *step, const uint64_t *count)
 {
     uint64_t points = 1;
-    for (unsigned k = 0; k < dims; k++)
-        points |= count[k];
-    if (bits_of(coverage) != NULL && points == 1) {
-        for (unsigned i = 0; i < addresses; i++)
-            mark(coverage, written, (uint64_t)address[i], width);
+    for (unsigned k = 0; k < dims && points <= POINTS_FEW; k++)
+        points *= count[k] < POINTS_FEW ? count[k] : POINTS_FEW + 1;
+    if (points <= POINTS_FEW && bits_of(coverage) != NULL) {
+        mark_points(coverage, written, address, addresses, width, dims, step, count, 0);
         return true;
     }
     struct lattice items[1024];

@@ -153,10 +153,38 @@ static enum outcome finish(struct value *value, struct evaluator *evaluator)
     return OUTCOME_OK;
 }
 
+/* As finish, where the operands' bounds already say between what the vector's values lie. */
+static enum outcome finish_within(struct value *value, struct evaluator *evaluator, int64_t low, int64_t high)
+{
+    value->varies = 0;
+    for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++)
+        if (value->step[k] != 0)
+            value->varies |= 1u << k;
+    if (value->varies != 0)
+        return finish(value, evaluator);
+    value->low = low;
+    value->high = high;
+    return OUTCOME_OK;
+}
+
+/* Both operands are everybody's: one result is. */
+static enum outcome apply_uniform(struct value *out, struct evaluator *evaluator, enum expr_op op,
+                                  const struct value *a, const struct value *b, const struct mask *active)
+{
+    int64_t *vector = evaluator_vector(evaluator);
+    vector[0] = 0;
+    if (expr_apply(vector, op, a->constant[0], b->constant[0]) != EXPR_FINE && mask_any(active))
+        return OUTCOME_FAULT;
+    *out = value_of(vector[0], vector);
+    return OUTCOME_OK;
+}
+
 /* Element by element through expr_apply, for active threads only: exact where a fault is possible. */
 static enum outcome apply_checked(struct value *out, struct evaluator *evaluator, enum expr_op op,
                                   const struct value *a, const struct value *b, const struct mask *active)
 {
+    if (a->uniform && b->uniform)
+        return apply_uniform(out, evaluator, op, a, b, active);
     int64_t *vector = evaluator_vector(evaluator);
     for (unsigned i = 0; i < evaluator->threads; i++) {
         vector[i] = 0;
@@ -192,7 +220,7 @@ static enum outcome add(struct value *out, struct evaluator *evaluator, bool sub
             return evaluate_walk(evaluator, k);
     }
     *out = result;
-    return finish(out, evaluator);
+    return finish_within(out, evaluator, (int64_t)low, (int64_t)high);
 }
 
 static void corner_products(const struct value *a, const struct value *b, wide *low, wide *high)
@@ -231,7 +259,7 @@ static enum outcome multiply(struct value *out, struct evaluator *evaluator, con
         if (__builtin_mul_overflow(a->step[k], b->constant[0], &result.step[k]) && a->step[k] != 0)
             return evaluate_walk(evaluator, k);
     *out = result;
-    return finish(out, evaluator);
+    return finish_within(out, evaluator, (int64_t)low, (int64_t)high);
 }
 
 static int64_t floor_quotient(int64_t a, int64_t divisor)
@@ -322,8 +350,10 @@ static enum outcome floor_parts(struct value *quotient, struct value *remainder,
         return split_for_divisor(evaluator, a, divisor, odd, active);
     size_t count = value_count(evaluator, a);
     int64_t *quotients = evaluator_vector(evaluator), *rests = evaluator_vector(evaluator);
-    lanes_floor_divide(quotients, value_lanes(a), divisor, count);
-    lanes_floor_remainder(rests, value_lanes(a), divisor, count);
+    if (quotient != NULL)
+        lanes_floor_divide(quotients, value_lanes(a), divisor, count);
+    if (remainder != NULL)
+        lanes_floor_remainder(rests, value_lanes(a), divisor, count);
     struct value divided = {.constant = quotients, .uniform = a->uniform};
     struct value rest = {.constant = rests, .uniform = a->uniform};
     for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++) {
@@ -333,11 +363,11 @@ static enum outcome floor_parts(struct value *quotient, struct value *remainder,
     enum outcome outcome = OUTCOME_OK;
     if (quotient != NULL) {
         *quotient = divided;
-        outcome = finish(quotient, evaluator);
+        outcome = finish_within(quotient, evaluator, floor_quotient(a->low, divisor), floor_quotient(a->high, divisor));
     }
     if (remainder != NULL && outcome == OUTCOME_OK) {
         *remainder = rest;
-        outcome = finish(remainder, evaluator);
+        outcome = finish_within(remainder, evaluator, 0, divisor - 1);
     }
     return outcome;
 }
@@ -390,6 +420,18 @@ static enum outcome shift(struct value *out, struct evaluator *evaluator, bool l
     return multiply(out, evaluator, a, &factor, active);
 }
 
+/* Bounds of a op b: no result has a bit above the highest of two operands that are not negative. */
+static enum outcome finish_bitwise(struct value *out, struct evaluator *evaluator, enum expr_op op,
+                                   const struct value *a, const struct value *b)
+{
+    if (a->low < 0 || b->low < 0)
+        return finish(out, evaluator);
+    int64_t both = a->high | b->high;
+    int64_t ones = both == 0 ? 0 : (int64_t)(UINT64_MAX >> __builtin_clzll((unsigned long long)both));
+    int64_t smaller = a->high < b->high ? a->high : b->high;
+    return finish_within(out, evaluator, 0, op == EXPR_AND ? smaller : ones);
+}
+
 static void bitwise_lanes(int64_t *vector, enum expr_op op, struct lanes a, struct lanes b, size_t count)
 {
     if (op == EXPR_AND)
@@ -436,7 +478,7 @@ static enum outcome bitwise(struct value *out, struct evaluator *evaluator, enum
         int64_t *vector = evaluator_vector(evaluator);
         *out = (struct value){.constant = vector, .uniform = a->uniform && b->uniform};
         bitwise_lanes(vector, op, value_lanes(a), value_lanes(b), value_count(evaluator, out));
-        return finish(out, evaluator);
+        return finish_bitwise(out, evaluator, op, a, b);
     }
     if (a->varies == 0) {
         const struct value *swap = a;
@@ -517,7 +559,7 @@ static enum outcome compare_direct(struct value *out, struct evaluator *evaluato
         int64_t x = value_at(a, i), y = value_at(b, i);
         vector[i] = holds(op, (x > y) - (x < y));
     }
-    return finish(out, evaluator);
+    return finish_within(out, evaluator, 0, 1);
 }
 
 static enum outcome compare(struct value *out, struct evaluator *evaluator, enum expr_op op, const struct value *a,
@@ -701,7 +743,7 @@ static enum outcome look_up(struct value *out, struct evaluator *evaluator, cons
             return OUTCOME_FAULT;
         vector[i] = inside ? table->data[at] : 0;
     }
-    return finish(out, evaluator);
+    return finish_within(out, evaluator, table->least < 0 ? table->least : 0, table->most > 0 ? table->most : 0);
 }
 
 static enum outcome evaluate_name(struct value *out, struct evaluator *evaluator, const struct expr *expr)

@@ -1,14 +1,9 @@
 #include "lanes.h"
 
-/* Vector units differ; where the compiler can, each loop is built for the wide ones too and chosen at start. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
-#define LANES_WIDE __attribute__((target_clones("default", "avx2", "arch=skylake-avx512"), optimize("O3")))
-#else
-#define LANES_WIDE
-#endif
+#include "vectors.h"
 
 #define LANES_BINARY(name, operation)                                                                                  \
-    LANES_WIDE void name(int64_t *restrict out, struct lanes a, struct lanes b, size_t count)                          \
+    VECTORS_WIDE void name(int64_t *restrict out, struct lanes a, struct lanes b, size_t count)                          \
     {                                                                                                                  \
         const int64_t *restrict x = a.values, *restrict y = b.values;                                                  \
         if (a.uniform) {                                                                                               \
@@ -32,13 +27,13 @@ LANES_BINARY(lanes_and, &)
 LANES_BINARY(lanes_or, |)
 LANES_BINARY(lanes_xor, ^)
 
-LANES_WIDE void lanes_shift_left(int64_t *restrict out, struct lanes a, unsigned distance, size_t count)
+VECTORS_WIDE void lanes_shift_left(int64_t *restrict out, struct lanes a, unsigned distance, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         out[i] = (int64_t)((uint64_t)a.values[i] << distance);
 }
 
-LANES_WIDE void lanes_shift_right(int64_t *restrict out, struct lanes a, unsigned distance, size_t count)
+VECTORS_WIDE void lanes_shift_right(int64_t *restrict out, struct lanes a, unsigned distance, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         out[i] = a.values[i] >> distance;
@@ -71,7 +66,7 @@ void lanes_floor_remainder(int64_t *restrict out, struct lanes a, int64_t diviso
         out[i] = a.values[i] - floor_divide(a.values[i], divisor) * divisor;
 }
 
-LANES_WIDE void lanes_bounds(int64_t *low, int64_t *high, struct lanes a, size_t count)
+VECTORS_WIDE void lanes_bounds(int64_t *low, int64_t *high, struct lanes a, size_t count)
 {
     int64_t least = a.values[0], most = a.values[0];
     for (size_t i = 1; i < (a.uniform ? 1 : count); i++) {

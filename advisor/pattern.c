@@ -66,9 +66,21 @@ static void add_request(struct counts *counts, const struct pattern *pattern, co
         request_add_global(counts, address, mask, pattern->width);
 }
 
-/* All warps with every lane moved by `shift` bytes, once. */
-static void count_warps(struct counts *counts, const struct pattern *pattern, int64_t shift)
+/* Lanes in order are counted as they come; sorting pays where many are out of order. */
+static bool in_disorder(const struct pattern *pattern)
 {
+    unsigned descents = 0;
+    for (unsigned t = 1; t < pattern->threads; t++)
+        descents += pattern->address[t] < pattern->address[t - 1];
+    return descents > pattern->threads / 8;
+}
+
+/* All warps with every lane moved by `shift` bytes, once. */
+static void count_warps(struct counts *counts, const struct pattern *pattern, int64_t shift, bool disorder)
+{
+    if (disorder && shift == 0 &&
+        request_add_block(counts, pattern->address, pattern->active, pattern->threads, pattern->width))
+        return;
     for (unsigned first = 0; first < pattern->threads; first += WARP_LANES) {
         uint32_t mask = warp_mask(pattern->active, first);
         if (mask == 0)
@@ -90,8 +102,9 @@ bool pattern_count(struct counts *counts, const struct pattern *pattern)
     bool alone = true;
     for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++)
         alone = alone && pattern->count[k] <= 1;
+    const bool disorder = !pattern->shared && in_disorder(pattern);
     if (alone) {
-        count_warps(counts, pattern, 0);
+        count_warps(counts, pattern, 0, disorder);
         return counts->asked_bytes <= INT64_MAX;
     }
     if (!find_residues(&residues, pattern))
@@ -100,7 +113,7 @@ bool pattern_count(struct counts *counts, const struct pattern *pattern)
         if (residues.weight[r] == 0)
             continue;
         struct counts once = {0};
-        count_warps(&once, pattern, r);
+        count_warps(&once, pattern, r, disorder);
         if (!counts_add(counts, &once, residues.weight[r]))
             return false;
     }

@@ -1,6 +1,7 @@
 #include "request.h"
 
 #include "checked.h"
+#include "sort_warps.h"
 
 enum { BANKS = 32, WORD_BYTES = 4 };
 
@@ -45,6 +46,67 @@ void request_add_global(struct counts *counts, const int64_t address[WARP_LANES]
     counts->sectors += sectors;
     counts->lines += lines;
     counts->ideal_sectors += (distinct * width + SECTOR_BYTES - 1) / SECTOR_BYTES;
+}
+
+/* The address's distance from `base` in widths. An inactive lane takes the place of its warp's first active one, which
+ * changes no count of different places. Gives the mask of warps with an active lane. */
+static uint32_t fill_keys(uint32_t keys[SORT_LANES][SORT_WARPS_MAX], const int64_t *address, const uint64_t *active,
+                          unsigned threads, int64_t base, unsigned width_shift)
+{
+    uint32_t warps = 0;
+    for (unsigned first = 0; first < threads; first += WARP_LANES) {
+        const uint32_t mask = (uint32_t)(active[first / 64] >> (first % 64));
+        const unsigned warp = first / WARP_LANES;
+        if (mask == 0)
+            continue;
+        warps |= UINT32_C(1) << warp;
+        const int64_t substitute = address[first + (unsigned)__builtin_ctz(mask)];
+        for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+            const int64_t a = (mask >> lane & 1) != 0 ? address[first + lane] : substitute;
+            keys[lane][warp] = (uint32_t)((uint64_t)(a - base) >> width_shift);
+        }
+    }
+    return warps;
+}
+
+/* False without an active lane. */
+static bool active_bounds(int64_t *low, int64_t *high, const int64_t *address, const uint64_t *active, unsigned threads)
+{
+    *low = INT64_MAX;
+    *high = INT64_MIN;
+    for (unsigned t = 0; t < threads; t++) {
+        const bool runs = (active[t / 64] >> (t % 64) & 1) != 0;
+        *low = runs && address[t] < *low ? address[t] : *low;
+        *high = runs && address[t] > *high ? address[t] : *high;
+    }
+    return *low <= *high;
+}
+
+bool request_add_block(struct counts *counts, const int64_t *address, const uint64_t *active, unsigned threads,
+                       unsigned width)
+{
+    uint32_t keys[SORT_LANES][SORT_WARPS_MAX] = {{0}};
+    struct sorted_warp sorted[SORT_WARPS_MAX];
+    const unsigned shift = (unsigned)__builtin_ctz(width);
+    int64_t low, high;
+    if (!active_bounds(&low, &high, address, active, threads))
+        return true;
+    const int64_t base = low >> 7 << 7; /* sectors and lines begin at multiples of it */
+    if ((uint64_t)(high - base) >> shift > UINT32_MAX)
+        return false;
+    const uint32_t warps = fill_keys(keys, address, active, threads, base, shift);
+    sort_warps(keys, (threads + WARP_LANES - 1) / WARP_LANES);
+    sort_warps_count(sorted, keys, 5 - shift, 7 - shift);
+    for (uint32_t rest = warps; rest != 0; rest &= rest - 1) {
+        const unsigned warp = (unsigned)__builtin_ctz(rest), first = warp * WARP_LANES;
+        const uint32_t mask = (uint32_t)(active[first / 64] >> (first % 64));
+        add_common(counts, mask, width, sorted[warp].distinct);
+        counts->requests += 1;
+        counts->sectors += sorted[warp].sectors;
+        counts->lines += sorted[warp].lines;
+        counts->ideal_sectors += ((uint64_t)sorted[warp].distinct * width + SECTOR_BYTES - 1) / SECTOR_BYTES;
+    }
+    return true;
 }
 
 /* Each active lane's partner (lane ^ x) is inactive or has the same address. */

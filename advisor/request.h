@@ -25,6 +25,11 @@ struct counts {
  * hardware's counters on every pattern measured. */
 void request_add_global(struct counts *counts, const int64_t address[WARP_LANES], uint32_t active, unsigned width);
 
+/* Adds the requests of all warps of a block at once: the same counts, for lanes in no order. `active` has a bit a
+ * thread. False where the addresses reach too far apart for that: then ask warp by warp. */
+bool request_add_block(struct counts *counts, const int64_t *address, const uint64_t *active, unsigned threads,
+                       unsigned width) __attribute__((warn_unused_result));
+
 /* Adds an access to shared memory; addresses count from bank 0. */
 void request_add_shared(struct counts *counts, const int64_t address[WARP_LANES], uint32_t active, unsigned width);
 

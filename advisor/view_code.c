@@ -114,6 +114,29 @@ static json_t *global_arrays(json_t *arrays)
     return list;
 }
 
+static bool any_flag(const json_t *list, const char *key)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (json_is_true(json_object_get(json_array_get(list, i), key)))
+            return true;
+    return false;
+}
+
+/* Which helpers the code needs. */
+static void put_helpers(const struct code *code, json_t *root, const json_t *arrays, const json_t *kernels)
+{
+    bool atomics = false, pieces = false;
+    for (const struct kernel *kernel = code->spec->kernels; kernel != NULL; kernel = kernel->next)
+        for (unsigned i = 0; i < kernel->access_count; i++)
+            atomics = atomics || kernel->accesses[i]->op == ACCESS_ATOMIC;
+    for (const struct type *type = code->spec->types; type != NULL; type = type->next)
+        pieces = pieces || type->packed || type->kind == TYPE_UNION;
+    put_flag(root, "has_atomics", atomics);
+    put_flag(root, "has_pieces", pieces);
+    put_flag(root, "has_wide", any_flag(kernels, "wide"));
+    put_flag(root, "has_conversions", any_flag(arrays, "converts"));
+}
+
 json_t *view_code(const struct spec *spec, const struct device *device, struct option *const *chosen,
                   struct arena *arena, struct diags *diags)
 {
@@ -138,6 +161,7 @@ json_t *view_code(const struct spec *spec, const struct device *device, struct o
     put(root, "tables", tables_view(&code));
     put(root, "global_arrays", global_arrays(arrays));
     put(root, "arrays", arrays);
+    put_helpers(&code, root, arrays, kernels);
     put_flag(root, "has_kernels", json_array_size(kernels) > 0);
     put(root, "kernels", kernels);
     return root;

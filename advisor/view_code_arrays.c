@@ -729,6 +729,8 @@ static json_t *array_view(const struct code *code, const struct array_code *arra
     put(view, "map", map_view(code, array));
     put_mapping(code, array, view);
     put_conversion(a, view);
+    put_flag(view, "converts", a->space == SPACE_GLOBAL && !json_is_true(json_object_get(view, "is_plain")) &&
+                                   json_is_true(json_object_get(view, "through_shared")));
     bool needs_record = array->mapping->tile_records != 0 && a->dim_count > 1;
     json_t *accessors = json_array(), *leaves = json_array();
     for (size_t i = 0; i < array->parts.count; i++)

@@ -62,8 +62,9 @@ static const char *written_text(const struct code *code, const struct stage *sta
         all = all && w == words && begin == 0;
         if (w == begin)
             continue;
-        const char *range = arena_printf(code->arena, w == begin + 1 ? "word == %llu" : "word >= %llu && word < %llu",
-                                         (unsigned long long)begin, (unsigned long long)w);
+        const char *range = begin == 0 ? arena_printf(code->arena, "word < %llu", (unsigned long long)w)
+                            : arena_printf(code->arena, w == begin + 1 ? "word == %llu" : "word >= %llu && word < %llu",
+                                           (unsigned long long)begin, (unsigned long long)w);
         text = arena_printf(code->arena, text[0] == '\0' ? "%s(%s)" : "%s || (%s)", text, range);
     }
     return all ? "" : text;

@@ -364,12 +364,16 @@ static bool is_row(const struct moved *moved, const struct part *part)
            part->type->kind != TYPE_UNION;
 }
 
-/* The aligned pieces in which a part is moved; 0: as it is. A union's are its alignment. */
+/* The aligned pieces in which a part is moved; 0: as it is. Those of a union are its alignment, those of a vector of three
+ * (inside a union) its components. */
 static uint64_t move_piece(const struct accessor *accessor)
 {
     const struct type *type = accessor->part->type;
-    uint64_t piece = type->align < VECTOR_BYTES_MAX ? type->align : VECTOR_BYTES_MAX;
-    return type->kind == TYPE_UNION && accessor->piece == 0 ? piece : 0;
+    if (accessor->piece != 0)
+        return 0;
+    if (type->kind == TYPE_VECTOR && type->components == 3)
+        return type->size / 3;
+    return type->kind != TYPE_UNION ? 0 : type->align < VECTOR_BYTES_MAX ? type->align : VECTOR_BYTES_MAX;
 }
 
 static const char *add_function(const struct part *part)
@@ -396,6 +400,8 @@ static json_t *move_view(const struct moved *moved, const struct part *part)
     put_flag(view, "unaligned", accessor->piece != 0);
     put_flag(view, "pieces", move_piece(accessor) != 0);
     put_number(view, "piece", move_piece(accessor));
+    uint64_t piece = accessor->piece != 0 ? accessor->piece : move_piece(accessor);
+    put_number(view, "instructions", piece == 0 ? 1 : part->type->size / piece);
     put_flag(view, "row", is_row(moved, part));
     put_flag(view, "each", kernel->wide && !is_row(moved, part));
     return view;

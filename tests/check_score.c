@@ -1149,6 +1149,28 @@ static const struct hand_case hand_cases[] = {
      {{4, 4, 11, 11, 6, 280, 280, 0, 0}},
      0,
      false},
+    /* A packed union of 12 bytes, neighbours not side by side: record after record in words, lanes 48 bytes apart: 8
+     * sectors each over 384 bytes, once for each of the 4 records and 2 words. */
+    {"wide pieces",
+     "a=soa/wide(4)",
+     LAYOUT_OPEN
+     "<union name=\"U\" packed=\"true\"><field name=\"d\" type=\"double\"/><field name=\"f\" type=\"float\" "
+     "count=\"3\"/></union><array name=\"a\" of=\"U\" extent=\"32\"/><kernel name=\"k\" block=\"32\" grid=\"1\">"
+     "<read array=\"a\" field=\"d\" index=\"thread\"/></kernel></layout>",
+     {{8, 8, 64, 8, 24, 256, 256, 0, 0}},
+     0,
+     false},
+    /* A double first in packed records of 16 bytes: with a word of padding they are 20 bytes apart in the copy, and it
+     * takes two words; 2 lanes a bank. */
+    {"staged pieces",
+     "a=aos/staged(pad=1)",
+     LAYOUT_OPEN
+     "<struct name=\"P\" packed=\"true\"><field name=\"d\" type=\"double\"/><field name=\"f\" type=\"double\"/>"
+     "</struct><array name=\"a\" of=\"P\" extent=\"32\"/><kernel name=\"k\" block=\"32\" grid=\"1\">"
+     "<read array=\"a\" field=\"d\" index=\"thread\"/></kernel></layout>",
+     {{8, 4, 16, 16, 4, 512, 512, 8, 4}, {2, 0, 0, 0, 0, 256, 256, 2, 0}},
+     0,
+     false},
     /* 192 words by 64 threads: three rounds of two warps, a load and a shared store each; words 3 apart in the copy. */
     {"staged",
      "a=aos/staged",
@@ -1273,6 +1295,127 @@ START_TEST(sums_by_hand)
 }
 END_TEST
 
+/* A description that some thread makes invalid; both implementations must name the first. The access or loop at fault
+ * stands on the line after "<kernel ...". */
+struct fault_case {
+    const char *name;
+    const char *declarations;
+    const char *launch; /* the kernel's attributes */
+    const char *body;
+    uint64_t thread;
+};
+
+#define FLOATS(count) "<array name=\"a\" of=\"float\" extent=\"" count "\"/>"
+
+static const struct fault_case fault_cases[] = {
+    {"index past the extent", FLOATS("100"), "block=\"32\" grid=\"4\"", "<read array=\"a\" index=\"thread\"/>", 100},
+    {"index below 0", FLOATS("100"), "block=\"8 8\" grid=\"2\"", "<read array=\"a\" index=\"70 - thread\"/>", 71},
+    {"second dimension", "<array name=\"a\" of=\"float\" extent=\"9 5\"/>", "block=\"3 9\" grid=\"2\"",
+     "<read array=\"a\" index=\"threadIdx.y, blockIdx.x * blockDim.x + threadIdx.x\"/>", 29},
+    {"division by zero", FLOATS("100"), "block=\"50\" grid=\"3\"",
+     "<read array=\"a\" index=\"1 / (thread - 77) + 50\"/>", 77},
+    {"remainder by zero", FLOATS("100"), "block=\"50\" grid=\"3\"",
+     "<read array=\"a\" index=\"1 % (blockIdx.x - 2) + 50\"/>", 100},
+    {"shift too far", FLOATS("1 &lt;&lt; 40"), "block=\"96\" grid=\"1\"",
+     "<read array=\"a\" index=\"(1 &lt;&lt; thread) % 7\"/>", 63},
+    {"overflow", FLOATS("8"), "block=\"64\" grid=\"1\"",
+     "<read array=\"a\" index=\"(thread * 461168601842738791) % 8\"/>", 20},
+    {"look-up past the table", "<table name=\"t\" extent=\"40\" values=\"permutation\"/>" FLOATS("40"),
+     "block=\"16\" grid=\"4\"", "<read array=\"a\" index=\"t[thread]\"/>", 40},
+    {"subscript past the count",
+     "<struct name=\"S\"><field name=\"v\" type=\"float\" count=\"3\"/></struct>"
+     "<array name=\"a\" of=\"S\" extent=\"64\"/>",
+     "block=\"64\" grid=\"1\"", "<read array=\"a\" field=\"v[thread / 20]\" index=\"thread\"/>", 60},
+    {"only where the test holds", FLOATS("10"), "block=\"32\" grid=\"2\"",
+     "<if test=\"thread % 7 == 6\"><read array=\"a\" index=\"thread\"/></if>", 13},
+    {"in a late trip", FLOATS("100"), "block=\"32\" grid=\"2\"",
+     "<for var=\"i\" to=\"9\"><read array=\"a\" index=\"10 * i + thread\"/></for>", 20},
+    {"a loop that stands still", FLOATS("100"), "block=\"32\" grid=\"2\"",
+     "<for var=\"i\" from=\"thread\" while=\"i &gt; 0\" next=\"i * i\"><read array=\"a\" index=\"0\"/></for>", 1},
+    {"a loop without end", FLOATS("100"), "block=\"32\" grid=\"2\"",
+     "<for var=\"i\" while=\"thread == 40\" next=\"(i + 1) % 3\"><read array=\"a\" index=\"0\"/></for>", 40},
+};
+
+enum { FAULT_CASES = sizeof(fault_cases) / sizeof(fault_cases[0]) };
+
+static void check_fault(const struct fault_case *fault, const struct device *device, const char *xml, struct text *what)
+{
+    struct bench bench;
+    bool valid = bench_open_text(&bench, device, fault->name, xml);
+    struct option **chosen = valid ? choose_restricted(&bench, NULL) : NULL;
+    if (chosen == NULL) {
+        diag_render(&bench.diags, what, false);
+    } else {
+        struct diags diags = {.arena = &bench.arena};
+        struct score *score = score_spec(bench.spec, device, chosen, &bench.arena, &diags);
+        struct naive_score *naive = naive_score_spec(bench.spec, naive_uses(&bench, chosen), &bench.arena);
+        if (naive->fault.kind == NAIVE_FINE || naive->fault.thread != fault->thread)
+            text_printf(what, "naive: fault %d by thread %" PRIu64 "\n", (int)naive->fault.kind, naive->fault.thread);
+        if (score != NULL)
+            text_puts(what, "scored\n");
+        else
+            compare_faults(what, &diags, &naive->fault);
+    }
+    bench_close(&bench);
+}
+
+START_TEST(faults_by_hand)
+{
+    struct arena arena = {0};
+    struct findings findings = {0};
+    struct text xml = {0};
+    struct text what = {0};
+    const struct fault_case *fault = &fault_cases[_i];
+    text_printf(&xml, LAYOUT_OPEN "%s\n<kernel name=\"k\" %s>\n%s\n</kernel></layout>\n", fault->declarations,
+                fault->launch, fault->body);
+    check_fault(fault, load_device(&arena), text_string(&xml), &what);
+    if (what.length > 0)
+        findings_add(&findings, fault->name, text_string(&xml), &what);
+    text_free(&what);
+    text_free(&xml);
+    arena_free(&arena);
+    findings_close(&findings);
+}
+END_TEST
+
+/* Kernels that four records a thread cannot serve: the index is not `thread` plus a multiple of 4, or what a thread
+ * does depends on which of the four it is. */
+static const char *const not_wide[] = {
+    "block=\"32\" grid=\"2\"><read array=\"a\" index=\"2 * thread\"/>",
+    "block=\"32\" grid=\"2\"><read array=\"a\" index=\"thread + 1\"/>",
+    "block=\"32\" grid=\"2\"><read array=\"a\" index=\"63 - thread\"/>",
+    "block=\"32\" grid=\"2\"><read array=\"a\" index=\"5\"/>",
+    "block=\"32\" grid=\"2\"><read array=\"a\" index=\"t[thread]\"/>",
+    "block=\"32\" grid=\"2\"><read array=\"a\" index=\"thread ^ 1\"/>",
+    "block=\"33\" grid=\"2\"><read array=\"a\" index=\"threadIdx.x\"/>",
+    "block=\"1\" grid=\"4\"><read array=\"a\" index=\"thread + 4 * (blockIdx.x &gt; 0)\"/>",
+    "block=\"1\" grid=\"2 2 2\"><read array=\"a\" index=\"min(7, 40)\"/>",
+    "block=\"3\" grid=\"2\"><read array=\"a\" index=\"min(max(-thread, 0), 9)\"/>",
+    "block=\"32\" grid=\"2\"><if test=\"lane &lt; 7\"><read array=\"a\" index=\"thread\"/></if>",
+    "block=\"32\" grid=\"2\"><if test=\"thread &lt; 63\"><read array=\"a\" index=\"thread\"/></if>",
+    "block=\"32\" grid=\"2\"><for var=\"i\" to=\"lane\"><read array=\"a\" index=\"thread\"/></for>",
+};
+
+START_TEST(wide_is_refused)
+{
+    struct arena arena = {0};
+    struct bench bench;
+    struct text xml = {0};
+    const struct device *device = load_device(&arena);
+    text_printf(&xml,
+                LAYOUT_OPEN "<table name=\"t\" extent=\"64\" values=\"permutation\"/>" FLOATS(
+                    "200") "<kernel name=\"k\" %s</kernel></layout>",
+                not_wide[_i]);
+    bool valid = bench_open_text(&bench, device, "wide", text_string(&xml));
+    ck_assert_msg(valid, "%s", not_wide[_i]);
+    ck_assert_msg(choose_restricted(&bench, "a=soa/wide(4)") == NULL, "%s", not_wide[_i]);
+    ck_assert_str_eq(bench.diags.items[0].id, "inapplicable-candidate");
+    text_free(&xml);
+    bench_close(&bench);
+    arena_free(&arena);
+}
+END_TEST
+
 enum { WARP_SWEEPS = 150 };
 
 /* A table of addresses and one of active lanes; both spaces read with them. `spread` bounds the addresses: small ones
@@ -1352,6 +1495,8 @@ Suite *score_suite(void)
     tcase_add_test(exact, public_cases_small);
     tcase_add_test(exact, public_case_passes);
     tcase_add_loop_test(exact, sums_by_hand, 0, HAND_CASES);
+    tcase_add_loop_test(exact, faults_by_hand, 0, FAULT_CASES);
+    tcase_add_loop_test(exact, wide_is_refused, 0, sizeof(not_wide) / sizeof(not_wide[0]));
     tcase_add_loop_test(exact, random_warps, 0, 5);
     suite_add_tcase(suite, exact);
     TCase *random = tcase_create("random");

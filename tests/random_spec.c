@@ -817,7 +817,7 @@ static void put_counted(struct maker *maker, struct made_name *name)
         text_printf(maker->out, " step=\"%u\"", step);
 }
 
-/* Loops that halve, count down, go up by nine, multiply. */
+/* Loops that halve, count down or up, multiply. */
 static void put_while(struct maker *maker, struct made_name *name)
 {
     struct text from = {0};
@@ -836,9 +836,13 @@ static void put_while(struct maker *maker, struct made_name *name)
         return;
     }
     if (form == 3) {
-        text_printf(maker->out, " while=\"%s &lt; %lld\" step=\"9\"", name->name, (long long)most);
+        bool down = chance(maker, 50);
+        if (down)
+            text_printf(maker->out, " from=\"%lld\" while=\"%s >= 0\" step=\"-9\"", (long long)most, name->name);
+        else
+            text_printf(maker->out, " while=\"%s &lt; %lld\" step=\"9\"", name->name, (long long)most);
         name->low = 0;
-        name->high = most - 1;
+        name->high = down ? most : most - 1;
         return;
     }
     text_printf(maker->out, " from=\"1\" to=\"%lld\" next=\"%s * 3\"", (long long)most, name->name);
@@ -932,9 +936,10 @@ static void make_body(struct maker *maker, unsigned depth, unsigned statements)
 
 static void make_launch(struct maker *maker)
 {
-    static const int64_t blocks[][3] = {{32, 1, 1}, {64, 1, 1},  {96, 1, 1}, {33, 1, 1},  {5, 1, 1},   {8, 8, 1},
-                                        {16, 4, 1}, {4, 16, 1},  {7, 5, 1},  {3, 3, 3},   {2, 8, 4},   {32, 2, 1},
-                                        {1, 1, 1},  {100, 1, 1}, {48, 1, 1}, {10, 10, 1}, {128, 1, 1}, {16, 16, 1}};
+    static const int64_t blocks[][3] = {{32, 1, 1},   {64, 1, 1},  {96, 1, 1}, {33, 1, 1},  {5, 1, 1},   {8, 8, 1},
+                                        {16, 4, 1},   {4, 16, 1},  {7, 5, 1},  {3, 3, 3},   {2, 8, 4},   {32, 2, 1},
+                                        {1, 1, 1},    {100, 1, 1}, {48, 1, 1}, {10, 10, 1}, {128, 1, 1}, {32, 32, 1},
+                                        {1000, 1, 1}, {513, 1, 1}, {8, 8, 16}, {16, 16, 1}};
     static const int64_t grids[][3] = {{1, 1, 1},   {2, 1, 1},  {3, 2, 1}, {4, 1, 1},  {1, 3, 1},  {2, 2, 2},
                                        {7, 1, 1},   {5, 2, 1},  {1, 1, 3}, {3, 3, 1},  {12, 1, 1}, {4, 4, 1},
                                        {100, 1, 1}, {37, 5, 1}, {6, 6, 6}, {1, 64, 1}, {257, 1, 1}};

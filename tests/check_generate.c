@@ -1,0 +1,516 @@
+/* Tests generated code as text, and how it is written. tests/check_generated.sh compiles and runs it. */
+#include "generate.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h" /* of advisor */
+#include "random_spec.h"
+#include "read.h"
+#include "view_code.h"
+
+Suite *generate_suite(void);
+
+/* A description on its way to code. */
+struct work {
+    struct arena arena;
+    struct diags diags;
+    struct device *device;
+    struct spec *spec;
+    struct option **chosen;
+    struct options *options;
+};
+
+static void release(struct work *work)
+{
+    arena_free(&work->arena);
+}
+
+static void print_findings(const struct work *work)
+{
+    struct text text = {0};
+    diag_render(&work->diags, &text, false);
+    (void)fputs(text_string(&text), stderr);
+    text_free(&text);
+}
+
+/* Reads and checks a description, and chooses `candidate` ("a=soa/direct", NULL: the defaults). */
+static void prepare(struct work *work, const char *xml, const char *candidate)
+{
+    work->diags.arena = &work->arena;
+    const struct restriction restriction = {candidate};
+    const struct source *source = source_from_bytes(&work->arena, "t.xml", xml, strlen(xml));
+    work->device = device_load(&work->arena, "h200", &work->diags);
+    work->spec = read_spec(&work->arena, source, &work->diags);
+    bool good = work->spec != NULL && check_spec(work->spec, &work->arena, work->device, NULL, 0, &work->diags);
+    if (good)
+        work->chosen = candidates_choose(work->spec, work->device, &work->arena, &restriction, candidate != NULL,
+                                         &work->diags);
+    if (work->chosen == NULL)
+        print_findings(work);
+    ck_assert_ptr_nonnull(work->chosen);
+}
+
+static struct generated *render(struct work *work)
+{
+    return generate_render(work->spec, work->device, work->chosen, NULL, &work->arena, &work->diags);
+}
+
+static const struct generated_file *file_named(const struct generated *generated, const char *name)
+{
+    for (size_t i = 0; i < generated->count; i++)
+        if (strcmp(generated->files[i].name, name) == 0)
+            return &generated->files[i];
+    ck_abort_msg("there is no file %s", name);
+    return NULL;
+}
+
+/* ---- text -------------------------------------------------------------------------------------------------------- */
+
+#define ROOT "<layout xmlns=\"urn:sectorwise:layout:1\" name=\"t\">"
+#define STREAM(parameters, index)                                                                                      \
+    ROOT parameters "<array name=\"a\" of=\"float\" extent=\"64\"/><kernel name=\"k\" block=\"64\" grid=\"1\">"        \
+                    "<read array=\"a\" index=\"" index "\"/></kernel></layout>"
+
+/* An expression, and the C++ that says the same on 64 bits. */
+static const struct {
+    const char *written, *generated;
+} expressions[] = {
+    {"thread % 8 * 4", "thread % 8 * 4"},
+    {"(thread + 1) * 2 % 64", "(thread + 1) * 2 % 64"},
+    {"64 - (thread - (3 - 2)) - 2", "64 - (thread - (3 - 2)) - 2"},
+    {"thread &lt;&lt; 1 band 63", "(thread << 1) & 63"},
+    {"thread &amp; 3 | 4 ^ 2", "(thread & 3) | (4 ^ 2)"},
+    {"thread == 0 ? 1 : 2", "thread == 0 ? 1 : 2"},
+    {"(thread &lt; 3 and thread > 1 or lane == 2) + 1", "std::int64_t((thread < 3 && thread > 1) || lane == 2) + 1"},
+    {"65536 * 65536 % 64", "std::int64_t(65536) * 65536 % 64"},
+    {"(1 shl 40) % 63", "(std::int64_t(1) << 40) % 63"},
+    {"1 shl 5", "1 << 5"},
+    {"min(thread, 63)", "sw::least(thread, 63)"},
+    {"-(-thread)", "-(-thread)"},
+    {"((thread lt 3) shl 4) + 1", "(std::int64_t(thread < 3) << 4) + 1"},
+    {"std::int64_t(!(thread == 1)) + ~(-2)", "std::int64_t(!(thread == 1)) + ~(-2)"},
+};
+
+START_TEST(expression_is_cpp)
+{
+    struct work work = {0};
+    char *xml = arena_printf(&work.arena, STREAM("", "%s"), expressions[_i].written);
+    prepare(&work, xml, NULL);
+    const struct generated *generated = render(&work);
+    ck_assert_ptr_nonnull(generated);
+    const char *wanted = arena_printf(&work.arena, "const std::int64_t a_index = %s;", expressions[_i].generated);
+    const char *text = file_named(generated, "t_kernels.cuh")->text;
+    const char *found = strstr(text, "const std::int64_t a_index = ");
+    ck_assert_msg(strstr(text, wanted) != NULL, "row %d: wanted '%s', found '%.90s'", _i, wanted,
+                  found == NULL ? "nothing" : found);
+    release(&work);
+}
+END_TEST
+
+START_TEST(head_names_its_origin)
+{
+    struct work work = {0};
+    prepare(&work, STREAM("", "thread"), NULL);
+    const struct generated *generated = render(&work);
+    ck_assert_ptr_nonnull(generated);
+    ck_assert_uint_eq(generated->count, 4);
+    char *hash = arena_printf(&work.arena, "%016llx", (unsigned long long)view_code_hash(work.spec));
+    for (size_t i = 0; i < generated->count; i++) {
+        const char *text = generated->files[i].text;
+        ck_assert_ptr_nonnull(strstr(text, "generated by Sectorwise, format 1: description 't'"));
+        ck_assert_ptr_nonnull(strstr(text, hash));
+        ck_assert_ptr_nonnull(strstr(text, "a as aos/direct"));
+        ck_assert_ptr_null(strstr(text, "t.xml"));
+        ck_assert_ptr_null(strstr(text, " \n"));
+        ck_assert_uint_eq(strlen(text), generated->files[i].length);
+    }
+    release(&work);
+}
+END_TEST
+
+START_TEST(hash_is_fnv)
+{
+    struct work work = {0};
+    struct source *source = source_from_bytes(&work.arena, "x", "foobar", 6);
+    struct spec spec = {.source = source};
+    ck_assert_uint_eq(view_code_hash(&spec), UINT64_C(0x85944171f73967e8));
+    struct param param = {.name = {.text = "N"}, .value = {.text = "3"}};
+    spec.params = &param;
+    spec.param_count = 1;
+    ck_assert_uint_ne(view_code_hash(&spec), UINT64_C(0x85944171f73967e8));
+    release(&work);
+}
+END_TEST
+
+START_TEST(comments_hold_no_description_text)
+{
+    struct work work = {0};
+    prepare(&work,
+            ROOT "<struct name=\"S\"><field name=\"f\" type=\"float\" count=\"64\"/></struct>"
+                 "<array name=\"a\" of=\"S\" extent=\"64\"/><kernel name=\"k\" block=\"64\" grid=\"1\">"
+                 "<read array=\"a\" index=\"thread\" field=\"f[thread&#10; * 1]\"/></kernel></layout>",
+            NULL);
+    const struct generated *generated = render(&work);
+    ck_assert_ptr_nonnull(generated);
+    const char *text = file_named(generated, "t_kernels.cuh")->text;
+    ck_assert_ptr_nonnull(strstr(text, "// a.f[(thread * 1)]: read\n"));
+    release(&work);
+}
+END_TEST
+
+/* ---- counts ------------------------------------------------------------------------------------------------------ */
+
+static json_int_t number(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
+static bool flag(const json_t *object, const char *key)
+{
+    return json_is_true(json_object_get(object, key));
+}
+
+/* How many instructions the moves of an access stand for. */
+static json_int_t count_moves(const json_t *access)
+{
+    json_int_t count = 0;
+    size_t i, j;
+    json_t *move, *loop;
+    json_array_foreach(json_object_get(access, "moves"), i, move)
+    {
+        json_int_t times = number(move, "instructions");
+        json_array_foreach(json_object_get(move, "loops"), j, loop)
+            times *= number(loop, "count");
+        count += times;
+    }
+    return count + (json_int_t)json_array_size(json_object_get(access, "raws"));
+}
+
+struct tally {
+    const struct kernel *kernel;
+    const struct option *const *chosen;
+    size_t kernel_number;
+    unsigned next; /* access, in document order */
+    size_t compared;
+};
+
+static void compare_access(struct tally *tally, const json_t *view, const char *where)
+{
+    const struct access *access = tally->kernel->accesses[tally->next++];
+    const struct usage *usage = &tally->chosen[access->array->number]->usages[tally->kernel_number];
+    const struct instructions *instructions = &usage->instructions[access->number];
+    size_t loads = instructions->load_count, stores = instructions->store_count;
+    if (flag(view, "vector")) {
+        ck_assert_uint_eq(json_array_size(json_object_get(view, "load_pieces")), loads);
+        ck_assert_uint_eq(json_array_size(json_object_get(view, "store_pieces")), stores);
+    } else {
+        json_int_t moves = count_moves(view);
+        if (loads > 0 && usage->effective.plan.kind != PLAN_WIDE)
+            ck_assert_msg(moves == (json_int_t)loads, "%s: %lld moves for %zu loads", where, (long long)moves, loads);
+        if (stores > 0 && usage->effective.plan.kind != PLAN_WIDE)
+            ck_assert_msg(moves == (json_int_t)stores, "%s: %lld moves for %zu stores", where, (long long)moves, stores);
+    }
+    tally->compared++;
+}
+
+static void compare_steps(struct tally *tally, const json_t *steps, const char *where)
+{
+    size_t i, j;
+    json_t *step, *access;
+    json_array_foreach(steps, i, step)
+        json_array_foreach(json_object_get(step, "accesses"), j, access)
+            compare_access(tally, access, where);
+}
+
+/* Every access of generated code issues the instructions that were counted. */
+static size_t compare_counts(struct work *work, const char *where)
+{
+    json_t *view = view_code(work->spec, work->device, work->chosen, &work->arena, &work->diags);
+    size_t compared = 0, number_of = 0;
+    if (view == NULL)
+        return 0;
+    for (const struct kernel *kernel = work->spec->kernels; kernel != NULL; kernel = kernel->next) {
+        struct tally tally = {.kernel = kernel,
+                              .chosen = (const struct option *const *)work->chosen,
+                              .kernel_number = number_of};
+        const json_t *shown = json_array_get(json_object_get(view, "kernels"), number_of++);
+        compare_steps(&tally, json_object_get(shown, "steps"), where);
+        ck_assert_uint_eq(tally.next, kernel->access_count);
+        compared += tally.compared;
+    }
+    json_decref(view);
+    return compared;
+}
+
+/* Chooses one of each array's options at random. */
+static void choose_any(struct work *work, uint64_t *state)
+{
+    work->options = candidates_enumerate(work->spec, work->device, &work->arena, NULL, 0, &work->diags);
+    ck_assert_ptr_nonnull(work->options);
+    for (size_t i = 0; i < work->spec->array_count; i++)
+        work->chosen[i] = work->options[i].items[random_below(state, (unsigned)work->options[i].count)];
+}
+
+static unsigned random_rounds(void)
+{
+    const char *scale = getenv("SECTORWISE_TEST_SCALE");
+    if (scale != NULL && strcmp(scale, "small") == 0)
+        return 5;
+    return scale != NULL && strcmp(scale, "medium") == 0 ? 30 : 200;
+}
+
+START_TEST(code_issues_what_was_counted)
+{
+    const enum random_kind kind = (enum random_kind)_i;
+    size_t compared = 0;
+    for (uint64_t seed = 0; seed < random_rounds(); seed++) {
+        struct work work = {0};
+        struct text xml = {0};
+        uint64_t state = seed;
+        random_spec_write(&xml, seed, kind);
+        prepare(&work, text_string(&xml), NULL);
+        choose_any(&work, &state);
+        const char *where = arena_printf(&work.arena, "kind %d, seed %llu", _i, (unsigned long long)seed);
+        compared += compare_counts(&work, where);
+        text_free(&xml);
+        release(&work);
+    }
+    ck_assert_uint_gt(compared, random_rounds());
+}
+END_TEST
+
+START_TEST(output_is_a_pure_function)
+{
+    struct text xml = {0};
+    random_spec_write(&xml, 11, RANDOM_REGULAR);
+    struct work works[2];
+    memset(works, 0, sizeof(works));
+    struct generated *results[2];
+    for (size_t i = 0; i < 2; i++) {
+        prepare(&works[i], text_string(&xml), NULL);
+        results[i] = render(&works[i]);
+        ck_assert_ptr_nonnull(results[i]);
+    }
+    for (size_t i = 0; i < results[0]->count; i++)
+        ck_assert_str_eq(results[0]->files[i].text, results[1]->files[i].text);
+    text_free(&xml);
+    release(&works[0]);
+    release(&works[1]);
+}
+END_TEST
+
+/* ---- files ------------------------------------------------------------------------------------------------------- */
+
+struct folder {
+    char path[64];
+    struct work work;
+    struct generated *generated;
+};
+
+static void folder_open(struct folder *folder)
+{
+    memset(folder, 0, sizeof(*folder));
+    (void)snprintf(folder->path, sizeof(folder->path), "/tmp/check_generate.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder->path));
+    prepare(&folder->work, STREAM("", "thread"), NULL);
+    folder->generated = render(&folder->work);
+    ck_assert_ptr_nonnull(folder->generated);
+}
+
+static void folder_close(struct folder *folder)
+{
+    char *command = arena_printf(&folder->work.arena, "rm -rf '%s'", folder->path);
+    ck_assert_int_eq(system(command), 0); /* NOLINT(cert-env33-c) */
+    release(&folder->work);
+}
+
+static const char *inside(struct folder *folder, const char *name)
+{
+    return arena_printf(&folder->work.arena, "%s/%s", folder->path, name);
+}
+
+static bool write_to(struct folder *folder, const char *directory, bool check_only)
+{
+    return generate_write(folder->generated, directory, check_only, &folder->work.arena, &folder->work.diags);
+}
+
+static void put_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_ge(fputs(text, file), 0);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+static void expect_states(const struct generated *generated, enum generated_state state)
+{
+    for (size_t i = 0; i < generated->count; i++)
+        ck_assert_msg(generated->files[i].state == state, "%s is in state %d, not %d", generated->files[i].name,
+                      (int)generated->files[i].state, (int)state);
+}
+
+START_TEST(folder_is_made_and_kept)
+{
+    struct folder folder;
+    folder_open(&folder);
+    const char *deep = inside(&folder, "new/deeper");
+    ck_assert(write_to(&folder, deep, false));
+    expect_states(folder.generated, GENERATED_WRITTEN);
+    const char *path = inside(&folder, "new/deeper/t.cuh"), *foreign = inside(&folder, "new/deeper/t.txt");
+    put_file(foreign, "mine");
+    struct stat before, after;
+    ck_assert_int_eq(stat(path, &before), 0);
+    ck_assert(write_to(&folder, deep, false));
+    expect_states(folder.generated, GENERATED_UNCHANGED);
+    ck_assert_int_eq(stat(path, &after), 0);
+    ck_assert(before.st_ino == after.st_ino);
+    ck_assert_int_eq(access(foreign, R_OK), 0);
+    folder_close(&folder);
+}
+END_TEST
+
+START_TEST(staleness_is_told)
+{
+    struct folder folder;
+    folder_open(&folder);
+    ck_assert(write_to(&folder, folder.path, true));
+    ck_assert_uint_eq(folder.generated->stale, 4);
+    ck_assert_int_ne(access(inside(&folder, "t.cuh"), F_OK), 0);
+    ck_assert(write_to(&folder, folder.path, false));
+    put_file(inside(&folder, "t.h"), "changed");
+    ck_assert(write_to(&folder, folder.path, true));
+    ck_assert_uint_eq(folder.generated->stale, 1);
+    ck_assert(file_named(folder.generated, "t.h")->state == GENERATED_STALE);
+    ck_assert(file_named(folder.generated, "t.cuh")->state == GENERATED_UNCHANGED);
+    folder_close(&folder);
+}
+END_TEST
+
+START_TEST(links_are_not_followed)
+{
+    struct folder folder;
+    folder_open(&folder);
+    const char *outside = inside(&folder, "outside"), *in = inside(&folder, "in");
+    put_file(outside, "precious");
+    ck_assert_int_eq(mkdir(in, 0777), 0);
+    ck_assert_int_eq(symlink(outside, inside(&folder, "in/t.h")), 0);
+    ck_assert(write_to(&folder, in, false));
+    struct stat status;
+    ck_assert_int_eq(stat(outside, &status), 0);
+    ck_assert_int_eq(status.st_size, 8);
+    ck_assert_int_eq(lstat(inside(&folder, "in/t.h"), &status), 0);
+    ck_assert(S_ISREG(status.st_mode));
+    folder_close(&folder);
+}
+END_TEST
+
+START_TEST(nothing_is_left_where_writing_fails)
+{
+    struct folder folder;
+    folder_open(&folder);
+    put_file(inside(&folder, "file"), "x");
+    ck_assert(!write_to(&folder, inside(&folder, "file"), false));
+    ck_assert(!write_to(&folder, inside(&folder, "file/below"), false));
+    ck_assert(diag_failed(&folder.work.diags));
+    /* A folder stands where the last file goes: renaming over it fails, and what waited beside is removed. */
+    ck_assert_int_eq(mkdir(inside(&folder, "t_check.cu"), 0777), 0);
+    put_file(inside(&folder, "t_check.cu/content"), "x");
+    ck_assert(!write_to(&folder, folder.path, false));
+    char *command = arena_printf(&folder.work.arena, "ls -A '%s' | grep -q '\\.[A-Za-z0-9]\\{6\\}$'", folder.path);
+    ck_assert_int_ne(system(command), 0); /* NOLINT(cert-env33-c) */
+    folder_close(&folder);
+}
+END_TEST
+
+/* Names of a user's templates, and the file each makes; NULL: it is refused. */
+static const struct {
+    const char *path, *name;
+} template_names[] = {
+    {"sheet.md.mustache", "t.md"},
+    {"some/where/my.report.html.mustache", "t.html"},
+    {"a.cu+x_1-2.mustache", "t.cu+x_1-2"},
+    {"sheet.md", NULL},
+    {"mustache", NULL},
+    {".mustache", NULL},
+    {"sheet.mustache", NULL},
+    {".md.mustache", NULL},
+    {"sheet..mustache", NULL},
+    {"sheet.m d.mustache", NULL},
+};
+
+START_TEST(user_template_names_its_file)
+{
+    struct work work = {0};
+    prepare(&work, STREAM("<param name=\"N\" value=\"3\"/>", "thread"), NULL);
+    const char *text = "{{name}}: {{#params}}{{name}} is {{number}}  \n{{/params}}";
+    const struct source *source = source_from_bytes(&work.arena, template_names[_i].path, text, strlen(text));
+    const struct generate_templates templates = {&source, 1};
+    const struct generated *generated =
+        generate_render(work.spec, work.device, work.chosen, &templates, &work.arena, &work.diags);
+    if (template_names[_i].name == NULL) {
+        ck_assert_ptr_null(generated);
+        ck_assert_str_eq(work.diags.items[0].id, "template-name");
+    } else {
+        ck_assert_ptr_nonnull(generated);
+        ck_assert_uint_eq(generated->count, 1);
+        ck_assert_str_eq(generated->files[0].name, template_names[_i].name);
+        ck_assert_str_eq(generated->files[0].text, "t: N is 3  \n");
+    }
+    release(&work);
+}
+END_TEST
+
+START_TEST(two_templates_cannot_make_one_file)
+{
+    struct work work = {0};
+    prepare(&work, STREAM("", "thread"), NULL);
+    const struct source *sources[2] = {source_from_bytes(&work.arena, "a.md.mustache", "x", 1),
+                                       source_from_bytes(&work.arena, "b.md.mustache", "y", 1)};
+    const struct generate_templates templates = {sources, 2};
+    ck_assert_ptr_null(generate_render(work.spec, work.device, work.chosen, &templates, &work.arena, &work.diags));
+    release(&work);
+}
+END_TEST
+
+START_TEST(atomics_without_code_are_refused)
+{
+    struct work work = {0};
+    prepare(&work,
+            ROOT "<union name=\"U\"><field name=\"f\" type=\"float\"/></union>"
+                 "<array name=\"a\" of=\"U\" extent=\"64\"/><kernel name=\"k\" block=\"64\" grid=\"1\">"
+                 "<atomic array=\"a\" index=\"thread\"/></kernel></layout>",
+            NULL);
+    ck_assert_ptr_null(render(&work));
+    ck_assert_str_eq(work.diags.items[0].id, "not-generated");
+    release(&work);
+}
+END_TEST
+
+Suite *generate_suite(void)
+{
+    Suite *suite = suite_create("generate");
+    TCase *text = tcase_create("text"), *counts = tcase_create("counts"), *files = tcase_create("files");
+    tcase_add_loop_test(text, expression_is_cpp, 0, (int)(sizeof(expressions) / sizeof(expressions[0])));
+    tcase_add_test(text, head_names_its_origin);
+    tcase_add_test(text, hash_is_fnv);
+    tcase_add_test(text, comments_hold_no_description_text);
+    tcase_add_test(text, output_is_a_pure_function);
+    tcase_add_test(text, atomics_without_code_are_refused);
+    suite_add_tcase(suite, text);
+    tcase_add_loop_test(counts, code_issues_what_was_counted, 0, RANDOM_FAULTY);
+    suite_add_tcase(suite, counts);
+    tcase_add_test(files, folder_is_made_and_kept);
+    tcase_add_test(files, staleness_is_told);
+    tcase_add_test(files, links_are_not_followed);
+    tcase_add_test(files, nothing_is_left_where_writing_fails);
+    tcase_add_loop_test(files, user_template_names_its_file, 0,
+                        (int)(sizeof(template_names) / sizeof(template_names[0])));
+    tcase_add_test(files, two_templates_cannot_make_one_file);
+    suite_add_tcase(suite, files);
+    return suite;
+}

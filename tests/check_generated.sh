@@ -1,0 +1,96 @@
+#!/bin/sh
+# Generates code for the descriptions in tests/generated, each with the candidates that its first line names, and
+# compiles it as users would: NAME.cuh as C++17 without CUDA, NAME.h as C11, NAME_check.cu by nvcc where there is one.
+# NAME_check.cu also runs here, on the stand-in for CUDA's runtime in tests/emulation. Closes with "N passed, N failed".
+#
+# SECTORWISE_TEST_SCALE small: one candidate a description, nothing compiled by nvcc.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+tool=${SECTORWISE:-build/sectorwise}
+cxx=${CXX:-g++}
+cc=${CC:-cc}
+nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+scale=${SECTORWISE_TEST_SCALE:-full}
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+passed=0 failed=0
+
+# check WHAT COMMAND...: counts it, and shows what it said where it fails.
+check() {
+    what=$1
+    shift
+    if "$@" >"$scratch/log" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "$what: failed"
+        grep -E 'error|FAILED|warning|not' "$scratch/log" | head -n 6 | sed 's/^/    /'
+    fi
+}
+
+# A program that includes the header twice, in two translation units, and uses what the array `a` offers.
+write_users() {
+    printf '#include "%s.cuh"\n#include "%s.cuh"\nlong long other();\nint main()\n{\n' "$1" "$1"
+    printf '    return other() == static_cast<long long>(%s::a_view{nullptr}.%s()) ? 0 : 1;\n}\n' "$1" "$2"
+} >"$scratch/user.cpp"
+write_other() {
+    printf '#include "%s.cuh"\nlong long other();\nlong long other()\n{\n' "$1"
+    printf '    return static_cast<long long>(%s::a_view{nullptr}.%s());\n}\n' "$1" "$2"
+} >"$scratch/other.cpp"
+
+compile_host() {
+    name=$1
+    bytes=bytes
+    if [ "$name" = names ]; then bytes=bytes_; fi
+    write_users "$name" $bytes
+    write_other "$name" $bytes
+    for compiler in "$cxx" clang++; do
+        if ! command -v "$compiler" >/dev/null; then continue; fi
+        check "$case: $compiler" "$compiler" -std=c++17 -Wall -Wextra -Werror -I"$scratch" -o "$scratch/user" \
+            "$scratch/user.cpp" "$scratch/other.cpp"
+        check "$case: run" "$scratch/user"
+    done
+    printf '#include "%s.h"\n#include "%s.h"\nint main(void)\n{\n    return 0;\n}\n' "$name" "$name" >"$scratch/user.c"
+    check "$case: $cc" "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$scratch" -o "$scratch/user" "$scratch/user.c"
+}
+
+# What is no C++ becomes calls of the emulation.
+emulate() {
+    mkdir -p "$scratch/emulated"
+    for file in "$1.cuh" "$1_kernels.cuh" "$1_check.cu"; do
+        sed -E -e 's/extern __shared__ __align__\([0-9]+\) unsigned char (\w+)\[\];/unsigned char *const \1 = emulation::shared;/' \
+            -e 's/__shared__ __align__\(([0-9]+)\)/alignas(\1) static/' \
+            -e 's/^( *)(\w+)<<<(\w+), (\w+)>>>\((.*)\);/\1emulation::launch(\3, \4, 0, [\&] { \2(\5); });/' \
+            "$scratch/$file" >"$scratch/emulated/$file"
+    done
+    check "$case: emulation compiles" "$cxx" -std=c++17 -O1 -w -D__restrict__= -Itests/emulation \
+        -x c++ -o "$scratch/emulated/check" "$scratch/emulated/$1_check.cu"
+    check "$case: emulation" "$scratch/emulated/check"
+}
+
+compile_cuda() {
+    if [ "$scale" = small ] || ! command -v "$nvcc" >/dev/null; then return; fi
+    check "$case: nvcc $arch" "$nvcc" -std=c++17 -Werror all-warnings -arch="$arch" -c -o "$scratch/check.o" \
+        "$scratch/$1_check.cu"
+    # The next case is for another GPU.
+    case $arch in sm_75) arch=sm_80 ;; sm_80) arch=sm_90 ;; *) arch=sm_75 ;; esac
+}
+
+arch=sm_75
+for spec in tests/generated/*.xml; do
+    name=$(basename "$spec" .xml)
+    candidates=$(sed -n '1s/^<!-- candidates: //p' "$spec" | tr -d ' ' | tr '|' '\n')
+    if [ "$scale" = small ]; then candidates=$(echo "$candidates" | sed -n 2p); fi
+    for candidate in $candidates; do
+        case="$name a=$candidate"
+        rm -f "$scratch/$name"*
+        check "$case: generate" "$tool" generate "$spec" -o "$scratch" --candidate "a=$candidate"
+        if [ ! -f "$scratch/${name}_check.cu" ]; then continue; fi
+        check "$case: --check" "$tool" generate "$spec" -o "$scratch" --candidate "a=$candidate" --check
+        compile_host "$name"
+        emulate "$name"
+        compile_cuda "$name"
+    done
+done
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
