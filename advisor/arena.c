@@ -92,7 +92,7 @@ void *arena_grow(struct arena *arena, void *array, size_t count, size_t *capacit
         return array;
     size_t wanted = *capacity < 8 ? 8 : *capacity * 2;
     void *larger = arena_array(arena, wanted, size);
-    if (count > 0)
+    if (array != NULL && count > 0)
         memcpy(larger, array, count * size);
     *capacity = wanted;
     return larger;

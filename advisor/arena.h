@@ -29,7 +29,8 @@ char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((
 
 /* Makes room for one more element in an array that grows by doubling; old storage stays in the arena.
  * `array` holds `count` elements of `size` bytes with room for *capacity. Returns the array to use from now on. */
-void *arena_grow(struct arena *arena, void *array, size_t count, size_t *capacity, size_t size) __attribute__((returns_nonnull));
+void *arena_grow(struct arena *arena, void *array, size_t count, size_t *capacity, size_t size)
+    __attribute__((returns_nonnull));
 
 struct arena_mark arena_mark(const struct arena *arena);
 /* Frees what was allocated after the mark; marks are to be reset in the reverse order of their taking. */

@@ -74,8 +74,7 @@ static bool use_plan(struct usage *usage, const struct context *context, const s
             *reason = "the array is in shared memory";
             return false;
         }
-        return wide_layout(mapping, &candidate->plan, reason) &&
-               wide_serves(usage->kernel, context->arena, reason) &&
+        return wide_layout(mapping, &candidate->plan, reason) && wide_serves(usage->kernel, context->arena, reason) &&
                usage_instructions(usage, context, mapping, &candidate->plan, reason);
     case PLAN_STAGED: {
         struct stage *stage;
@@ -97,8 +96,8 @@ static bool use_direct(struct usage *usage, const struct context *context, const
     return usage_instructions(usage, context, mapping, &usage->effective.plan, reason);
 }
 
-static struct option *apply(const struct context *context, const struct array *array,
-                            const struct candidate *candidate, const char **reason)
+static struct option *apply(const struct context *context, const struct array *array, const struct candidate *candidate,
+                            const char **reason)
 {
     struct option *option = arena_alloc(context->arena, sizeof(*option));
     struct mapping *mapping;
@@ -121,7 +120,8 @@ static struct option *apply(const struct context *context, const struct array *a
             served++;
             continue;
         }
-        refusal = refusal == NULL ? arena_printf(context->arena, "in kernel '%s' %s", kernel->name.text, *reason) : refusal;
+        refusal =
+            refusal == NULL ? arena_printf(context->arena, "in kernel '%s' %s", kernel->name.text, *reason) : refusal;
         if (candidate->plan.kind == PLAN_DIRECT || !use_direct(usage, context, mapping, reason))
             return NULL;
     }
@@ -369,8 +369,7 @@ struct options *candidates_enumerate(const struct spec *spec, const struct devic
 }
 
 struct option **candidates_choose(const struct spec *spec, const struct device *device, struct arena *arena,
-                                  const struct restriction *restrictions, size_t restriction_count,
-                                  struct diags *diags)
+                                  const struct restriction *restrictions, size_t restriction_count, struct diags *diags)
 {
     const struct context context = {spec, device, arena};
     struct pin *pins = read_pins(&context, restrictions, restriction_count, diags);

@@ -18,9 +18,9 @@
 /* How a kernel gets at an array under a candidate: a plan serves the kernels it can, the others go `direct`. */
 struct usage {
     const struct kernel *kernel;
-    struct candidate effective; /* what is really done there: "soa/direct" in a gather beside "soa/wide(4)" */
-    bool used;                  /* the kernel touches the array at all */
-    const struct stage *stage;  /* effective.plan staged: its geometry */
+    struct candidate effective;        /* what is really done there: "soa/direct" in a gather beside "soa/wide(4)" */
+    bool used;                         /* the kernel touches the array at all */
+    const struct stage *stage;         /* effective.plan staged: its geometry */
     struct instructions *instructions; /* an access of the kernel, by access->number; unused ones are empty */
 };
 
@@ -54,8 +54,8 @@ struct options *candidates_enumerate(const struct spec *spec, const struct devic
 /* One option an array, for `score`: as described (the default) unless pinned or chosen. A layout chosen without a plan
  * takes `direct`. NULL after a diagnostic. */
 struct option **candidates_choose(const struct spec *spec, const struct device *device, struct arena *arena,
-                                  const struct restriction *restrictions, size_t restriction_count,
-                                  struct diags *diags) __attribute__((warn_unused_result));
+                                  const struct restriction *restrictions, size_t restriction_count, struct diags *diags)
+    __attribute__((warn_unused_result));
 
 /* Whether the options chosen for all arrays can go together in one kernel, and whether its threads are then a quarter,
  * each for four records. False and a sentence in *reason where they cannot. NULLs among `chosen` are passed over. */

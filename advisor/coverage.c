@@ -6,9 +6,9 @@
 #include "request.h"
 
 enum {
-    LATTICES_MAX = 4096,       /* a worker; beyond, places are kept as bits */
-    POINTS_FEW = 64,           /* of a box, that are marked one by one rather than as a lattice */
-    PIECES_MAX = 1 << 17,      /* one-dimensional ones that counting may expand lattices into */
+    LATTICES_MAX = 4096,           /* a worker; beyond, places are kept as bits */
+    POINTS_FEW = 64,               /* of a box, that are marked one by one rather than as a lattice */
+    PIECES_MAX = 1 << 17,          /* one-dimensional ones that counting may expand lattices into */
     UNIT_BYTES = 2 * SECTOR_BYTES, /* counting goes by whole pairs of sectors */
     WINDOW_GRANULES = 1 << 14,     /* that counting looks at at once */
     PERIOD_BYTES_MAX = 1 << 22
@@ -101,6 +101,7 @@ static uint64_t *bits_of(const struct coverage *coverage)
     return __atomic_load_n(&coverage->read_bits, __ATOMIC_ACQUIRE);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the check does not see what the atomic builtin writes. */
 static void set_bits(uint64_t *words, uint64_t first, uint64_t last)
 {
     for (uint64_t w = first / 64; w <= last / 64; w++) {

@@ -1,6 +1,6 @@
-/* Takes the places that a launch's accesses to one array touch, gives its footprint: how many distinct sectors are read,
- * written, touched at all, and left partly written. Regular places are kept as lattices and counted by their period;
- * where there are too many, as bits: one a sector read, one a granule written. */
+/* Takes the places that a launch's accesses to one array touch, gives its footprint: how many distinct sectors are
+ * read, written, touched at all, and left partly written. Regular places are kept as lattices and counted by their
+ * period; where there are too many, as bits: one a sector read, one a granule written. */
 #ifndef SW_COVERAGE_H
 #define SW_COVERAGE_H
 
@@ -24,10 +24,10 @@ bool coverage_add(struct coverage *coverage, unsigned worker, bool written, int6
 
 struct footprint {
     uint64_t read_sectors, written_sectors;
-    uint64_t distinct_sectors; /* read or written */
-    uint64_t fill_sectors;     /* written in part only */
+    uint64_t distinct_sectors;    /* read or written */
+    uint64_t fill_sectors;        /* written in part only */
     uint64_t unread_fill_sectors; /* of those, the ones that are not read */
-    uint64_t read_pairs;       /* aligned pairs of sectors with one that is read: DRAM's unit of reading */
+    uint64_t read_pairs;          /* aligned pairs of sectors with one that is read: DRAM's unit of reading */
 };
 
 /* Forgets what was added. Not while anybody adds. */

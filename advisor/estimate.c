@@ -32,7 +32,7 @@ struct traffic {
     double l1_read_sectors, l1_lines, l1_requests; /* asked of L1 */
     double l2_read_sectors;                        /* of those, what L1 does not keep */
     double l2_write_sectors;
-    double l2_repeats;                             /* of those, what some block fetched before */
+    double l2_repeats; /* of those, what some block fetched before */
     double dram_read_bytes, dram_write_bytes;
     double wavefronts, instructions, loads;
 };
@@ -64,8 +64,8 @@ static void add_array(struct traffic *sum, const struct array_score *array, cons
     double lost = footprint > capacity ? 1 - capacity / footprint : 0;
     /* What a grid that walks its data in order repeats, it repeats while it is still near: an eighth is lost. */
     double again = (missed - distinct) * lost / 8;
-    sum->dram_read_bytes += (double)array->read_pairs * 2 * SECTOR_BYTES +
-                            ((double)array->unread_fill_sectors + again) * SECTOR_BYTES;
+    sum->dram_read_bytes +=
+        (double)array->read_pairs * 2 * SECTOR_BYTES + ((double)array->unread_fill_sectors + again) * SECTOR_BYTES;
     sum->dram_write_bytes += (double)array->written_sectors * SECTOR_BYTES;
 }
 
@@ -80,8 +80,8 @@ static int64_t resident_blocks(const struct kernel_score *score, const struct de
     const struct kernel *kernel = score->kernel;
     int64_t warps = (int64_t)(kernel->block_threads + THREADS_A_WARP - 1) / THREADS_A_WARP;
     int64_t registers = kernel->registers * THREADS_A_WARP * warps;
-    int64_t blocks = smaller(device->blocks_per_multiprocessor,
-                             device->threads_per_multiprocessor / (warps * THREADS_A_WARP));
+    int64_t blocks =
+        smaller(device->blocks_per_multiprocessor, device->threads_per_multiprocessor / (warps * THREADS_A_WARP));
     if (registers > 0)
         blocks = smaller(blocks, device->registers_per_multiprocessor / registers);
     if (score->shared_bytes > 0)
@@ -107,7 +107,11 @@ static double flight_us(const struct kernel_score *score, const struct traffic *
     double repeats = sum->l2_read_sectors > 0 ? sum->l2_repeats / sum->l2_read_sectors : 0;
     double below_l1_ns = repeats * device->l2_latency_ns + (1 - repeats) * device->dram_latency_ns;
     double latency_ns = missing * below_l1_ns + (1 - missing) * L1_LATENCY_NS;
-    return sum->loads / together * latency_ns / resident / 1e3;
+    double by_warps_us = sum->loads / together * latency_ns / resident / 1e3;
+    /* However many warps ask, a multiprocessor keeps only so many sectors outstanding. */
+    double outstanding = device->requests_in_flight * (double)device->multiprocessors;
+    double by_sectors_us = sum->l2_read_sectors * below_l1_ns / outstanding / 1e3;
+    return by_warps_us > by_sectors_us ? by_warps_us : by_sectors_us;
 }
 
 static void fill_resources(struct estimate *out, const struct kernel_score *score, const struct traffic *sum,
@@ -128,9 +132,9 @@ static void fill_resources(struct estimate *out, const struct kernel_score *scor
     out->resource_us[RESOURCE_L1] = (data > tags ? data : tags) / chip;
     out->resource_us[RESOURCE_SHARED] = sum->wavefronts / device->shared_wavefronts_per_clock / chip;
     out->resource_us[RESOURCE_ISSUE] = issued / device->issue_per_clock / chip;
-    out->resource_us[RESOURCE_FLOPS] =
-        (double)score->kernel->flops * (double)(score->kernel->block_count * score->kernel->block_threads) /
-        device->flops_per_clock / chip;
+    out->resource_us[RESOURCE_FLOPS] = (double)score->kernel->flops *
+                                       (double)(score->kernel->block_count * score->kernel->block_threads) /
+                                       device->flops_per_clock / chip;
     out->resource_us[RESOURCE_FLIGHT] = flight_us(score, sum, device);
     double blocks_us = (double)score->blocks / device->blocks_per_us;
     double warps_us = (double)score->active_warps / device->warps_per_us;

@@ -37,7 +37,7 @@ int64_t *evaluator_vector(struct evaluator *evaluator)
         if (chunks == NULL)
             abort();
         evaluator->chunks = chunks;
-        chunks[chunk] = malloc(sizeof(struct scratch_chunk));
+        chunks[chunk] = calloc(1, sizeof(struct scratch_chunk));
         if (chunks[chunk] == NULL)
             abort();
         evaluator->chunk_count++;
@@ -162,8 +162,8 @@ static enum outcome finish_within(struct value *value, struct evaluator *evaluat
             value->varies |= 1u << k;
     if (value->varies != 0)
         return finish(value, evaluator);
-    value->low = low;
-    value->high = high;
+    value->low = value->uniform ? value->constant[0] : low;
+    value->high = value->uniform ? value->constant[0] : high;
     return OUTCOME_OK;
 }
 
@@ -314,8 +314,8 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 
 /* Splits a dimension whose step is no multiple of the divisor: by its period, or, where that gives fewer boxes, where
  * the quotient changes next. */
-static enum outcome split_for_divisor(struct evaluator *evaluator, const struct value *a, int64_t divisor,
-                                      unsigned odd, const struct mask *active)
+static enum outcome split_for_divisor(struct evaluator *evaluator, const struct value *a, int64_t divisor, unsigned odd,
+                                      const struct mask *active)
 {
     unsigned k = widest_dim(evaluator, a, odd);
     uint64_t step = a->step[k] < 0 ? 0 - (uint64_t)a->step[k] : (uint64_t)a->step[k];
@@ -398,7 +398,8 @@ static enum outcome divide(struct value *out, struct evaluator *evaluator, bool 
     struct value positive, part;
     enum outcome outcome = negate(&positive, evaluator, a, active);
     if (outcome == OUTCOME_OK)
-        outcome = floor_parts(remainder ? NULL : &part, remainder ? &part : NULL, evaluator, &positive, divisor, active);
+        outcome =
+            floor_parts(remainder ? NULL : &part, remainder ? &part : NULL, evaluator, &positive, divisor, active);
     return outcome == OUTCOME_OK ? negate(out, evaluator, &part, active) : outcome;
 }
 
@@ -687,8 +688,9 @@ static enum outcome conditional(struct value *out, struct evaluator *evaluator, 
 static enum outcome extremum(struct value *out, struct evaluator *evaluator, enum expr_op op, const struct value *a,
                              const struct value *b, const struct mask *active)
 {
-    struct value first;
-    enum outcome outcome = compare(&first, evaluator, op == EXPR_MIN ? EXPR_LESS_EQUAL : EXPR_GREATER_EQUAL, a, b, active);
+    struct value first = *a;
+    enum outcome outcome =
+        compare(&first, evaluator, op == EXPR_MIN ? EXPR_LESS_EQUAL : EXPR_GREATER_EQUAL, a, b, active);
     if (outcome != OUTCOME_OK)
         return outcome;
     if (first.uniform) {
@@ -780,7 +782,8 @@ static enum outcome evaluate_unary(struct value *out, struct evaluator *evaluato
     return add(out, evaluator, true, &constant, &a, active); /* ~a = -1 - a */
 }
 
-enum outcome evaluate(struct value *out, struct evaluator *evaluator, const struct expr *expr, const struct mask *active)
+enum outcome evaluate(struct value *out, struct evaluator *evaluator, const struct expr *expr,
+                      const struct mask *active)
 {
     struct value a, b;
     enum outcome outcome;

@@ -45,13 +45,13 @@ struct scratch_chunk;
 
 /* One worker's state. */
 struct evaluator {
-    unsigned threads;                 /* of a block */
-    uint64_t count[LAUNCH_DIMS_MAX];  /* points a dimension of the box at hand */
+    unsigned threads;                /* of a block */
+    uint64_t count[LAUNCH_DIMS_MAX]; /* points a dimension of the box at hand */
     struct value builtins[BUILTIN_COUNT];
-    struct value linear;              /* the thread's linear number in the launch, unscaled */
-    struct value *slots;              /* lets and loop variables */
+    struct value linear; /* the thread's linear number in the launch, unscaled */
+    struct value *slots; /* lets and loop variables */
     struct split split;
-    struct scratch_chunk **chunks;    /* vectors of one value a thread, given out in stack order */
+    struct scratch_chunk **chunks; /* vectors of one value a thread, given out in stack order */
     size_t chunk_count, vectors_used;
 };
 
@@ -63,7 +63,8 @@ int64_t *evaluator_vector(struct evaluator *evaluator);
 struct value value_of(int64_t number, const int64_t *storage);
 
 /* Evaluates `expr` for the active threads. */
-enum outcome evaluate(struct value *out, struct evaluator *evaluator, const struct expr *expr, const struct mask *active);
+enum outcome evaluate(struct value *out, struct evaluator *evaluator, const struct expr *expr,
+                      const struct mask *active);
 /* The active threads for which the value is not 0, at every point of the box. */
 enum outcome evaluate_test(struct mask *out, struct evaluator *evaluator, const struct expr *expr,
                            const struct mask *active);

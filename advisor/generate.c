@@ -276,8 +276,7 @@ struct target {
     const char *beside;
 };
 
-static bool write_targets(struct generated *generated, struct target *targets, struct arena *arena,
-                          struct diags *diags)
+static bool write_targets(struct generated *generated, struct target *targets, struct arena *arena, struct diags *diags)
 {
     for (size_t i = 0; i < generated->count; i++) {
         struct generated_file *file = &generated->files[i];

@@ -38,12 +38,12 @@ struct generate_templates {
 
 /* Renders without writing. NULL after a diagnostic. The result lives in the arena. */
 struct generated *generate_render(const struct spec *spec, const struct device *device, struct option *const *chosen,
-                                  const struct generate_templates *templates, struct arena *arena,
-                                  struct diags *diags) __attribute__((warn_unused_result));
+                                  const struct generate_templates *templates, struct arena *arena, struct diags *diags)
+    __attribute__((warn_unused_result));
 
-/* Writes the files into `directory` (made with its parents where it is missing), or with `check_only` compares them with
- * what is there. New content is written beside the old and renamed over it once all of it could be written; a file that
- * has it already keeps its time. Sets each file's state. False after a diagnostic [output]. */
+/* Writes the files into `directory` (made with its parents where it is missing), or with `check_only` compares them
+ * with what is there. New content is written beside the old and renamed over it once all of it could be written; a file
+ * that has it already keeps its time. Sets each file's state. False after a diagnostic [output]. */
 bool generate_write(struct generated *generated, const char *directory, bool check_only, struct arena *arena,
                     struct diags *diags) __attribute__((warn_unused_result));
 

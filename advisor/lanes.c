@@ -3,7 +3,7 @@
 #include "vectors.h"
 
 #define LANES_BINARY(name, operation)                                                                                  \
-    VECTORS_WIDE void name(int64_t *restrict out, struct lanes a, struct lanes b, size_t count)                          \
+    VECTORS_WIDE void name(int64_t *restrict out, struct lanes a, struct lanes b, size_t count)                        \
     {                                                                                                                  \
         const int64_t *restrict x = a.values, *restrict y = b.values;                                                  \
         if (a.uniform) {                                                                                               \

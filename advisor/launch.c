@@ -33,11 +33,11 @@ struct worker {
     struct shared *shared;
     unsigned number;
     struct box box;
-    bool *walked;        /* a flag a slot: this loop's trips are walked one by one */
-    unsigned walked_dims; /* a bit a block dimension: likewise */
-    unsigned loop_depth;  /* loops that are dimensions of the box now */
-    uint64_t trips;       /* walked in the block at hand */
-    bool parallel;        /* inside the parallel region */
+    bool *walked;           /* a flag a slot: this loop's trips are walked one by one */
+    unsigned walked_dims;   /* a bit a block dimension: likewise */
+    unsigned loop_depth;    /* loops that are dimensions of the box now */
+    uint64_t trips;         /* walked in the block at hand */
+    bool parallel;          /* inside the parallel region */
     uint64_t region, boxes; /* numbers of those at hand */
     struct worker *team;
 };
@@ -196,7 +196,8 @@ static enum outcome run_access(struct worker *worker, const struct access *acces
         struct value value;
         outcome = evaluate(&value, evaluator, is_index ? access->index[i] : subscript->index, active);
         if (outcome == OUTCOME_OK)
-            outcome = evaluate_inside(evaluator, &value, is_index ? access->array->extent[i] : subscript->extent, active);
+            outcome =
+                evaluate_inside(evaluator, &value, is_index ? access->array->extent[i] : subscript->extent, active);
         if (outcome != OUTCOME_OK)
             break;
         struct launch_value *out = is_index ? &index[i] : &all[i - access->array->dim_count];
@@ -204,9 +205,13 @@ static enum outcome run_access(struct worker *worker, const struct access *acces
         memcpy(out->step, value.step, sizeof(out->step));
     }
     if (outcome == OUTCOME_OK) {
-        struct launch_event event = {
-            .access = access, .thread_count = evaluator->threads, .active = active->words, .box = worker->boxes, .region = worker->region,
-            .index = index, .subscripts = all};
+        struct launch_event event = {.access = access,
+                                     .thread_count = evaluator->threads,
+                                     .active = active->words,
+                                     .box = worker->boxes,
+                                     .region = worker->region,
+                                     .index = index,
+                                     .subscripts = all};
         memcpy(event.count, evaluator->count, sizeof(event.count));
         memcpy(event.first_block, worker->box.first, sizeof(event.first_block));
         memcpy(event.block_step, worker->box.step, sizeof(event.block_step));
@@ -310,9 +315,8 @@ static enum outcome run_trips(struct worker *worker, const struct trips *trips, 
     struct split split = worker->evaluator.split;
     if (split.kind == SPLIT_CUT) {
         outcome = run_trips(worker, trips, first, stride, split.at);
-        return outcome == OUTCOME_OK
-                   ? run_trips(worker, trips, first + split.at * stride, stride, count - split.at)
-                   : outcome;
+        return outcome == OUTCOME_OK ? run_trips(worker, trips, first + split.at * stride, stride, count - split.at)
+                                     : outcome;
     }
     if (split.at >= count) {
         worker->walked[slot] = true;
@@ -387,8 +391,7 @@ static enum outcome require_advance(const struct evaluator *evaluator, const str
     if (memcmp(before->step, after->step, sizeof(before->step)) != 0)
         return OUTCOME_OK;
     for (unsigned t = 0; t < evaluator->threads; t++)
-        if (mask_has(active, t) &&
-            before->constant[before->uniform ? 0 : t] == after->constant[after->uniform ? 0 : t])
+        if (mask_has(active, t) && before->constant[before->uniform ? 0 : t] == after->constant[after->uniform ? 0 : t])
             return OUTCOME_FAULT;
     return OUTCOME_OK;
 }
@@ -424,9 +427,8 @@ static enum outcome next_variable(struct worker *worker, const struct statement 
 {
     struct evaluator *evaluator = &worker->evaluator;
     struct value *variable = &evaluator->slots[loop->slot], next;
-    enum outcome outcome = loop->advance != NULL
-                               ? evaluate(&next, evaluator, loop->advance, active)
-                               : evaluate_binary(&next, evaluator, EXPR_ADD, variable, step, active);
+    enum outcome outcome = loop->advance != NULL ? evaluate(&next, evaluator, loop->advance, active)
+                                                 : evaluate_binary(&next, evaluator, EXPR_ADD, variable, step, active);
     if (outcome == OUTCOME_OK)
         outcome = require_advance(evaluator, variable, &next, active);
     if (outcome != OUTCOME_OK)
@@ -547,8 +549,8 @@ static uint64_t load_u64(const uint64_t *from)
 static void note_fault(struct shared *shared, uint64_t block)
 {
     uint64_t seen = load_u64(&shared->fault_block);
-    while (block < seen && !__atomic_compare_exchange_n(&shared->fault_block, &seen, block, false, __ATOMIC_RELAXED,
-                                                        __ATOMIC_RELAXED))
+    while (block < seen &&
+           !__atomic_compare_exchange_n(&shared->fault_block, &seen, block, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         continue;
 }
 
@@ -565,8 +567,7 @@ static enum outcome running_threads(struct mask *out, struct worker *worker)
     struct value first = uniform_value(evaluator, (int64_t)shape->first);
     struct value limit = uniform_value(evaluator, (int64_t)shape->limit);
     struct value starts, ends;
-    enum outcome outcome =
-        evaluate_binary(&starts, evaluator, EXPR_GREATER_EQUAL, &evaluator->linear, &first, out);
+    enum outcome outcome = evaluate_binary(&starts, evaluator, EXPR_GREATER_EQUAL, &evaluator->linear, &first, out);
     if (outcome == OUTCOME_OK)
         outcome = evaluate_binary(&ends, evaluator, EXPR_LESS, &evaluator->linear, &limit, out);
     if (outcome != OUTCOME_OK)

@@ -12,7 +12,7 @@
 #include "spec.h"
 
 enum {
-    LAUNCH_DIMS_MAX = 8,     /* of a box: blockIdx.x, .y, .z, then loops */
+    LAUNCH_DIMS_MAX = 8, /* of a box: blockIdx.x, .y, .z, then loops */
     LAUNCH_THREADS_MAX = 1024,
     LAUNCH_TRIPS_MAX = 1 << 20,       /* of a loop with `next` or `while` */
     LAUNCH_WALKED_TRIPS_MAX = 1 << 22 /* of all loops that a block must walk trip by trip */
@@ -36,14 +36,14 @@ struct launch_value {
 
 struct launch_event {
     const struct access *access;
-    unsigned thread_count;          /* of a block */
-    const uint64_t *active;         /* a bit a thread; at least one is set */
-    uint64_t box;                   /* the same for events of one box, as it is run once */
-    uint64_t region;                /* the same for events of one straight run of statements (ifs included) */
-    uint64_t count[LAUNCH_DIMS_MAX]; /* points of the box a dimension, at least 1; where 1 every step is 0 */
+    unsigned thread_count;                  /* of a block */
+    const uint64_t *active;                 /* a bit a thread; at least one is set */
+    uint64_t box;                           /* the same for events of one box, as it is run once */
+    uint64_t region;                        /* the same for events of one straight run of statements (ifs included) */
+    uint64_t count[LAUNCH_DIMS_MAX];        /* points of the box a dimension, at least 1; where 1 every step is 0 */
     uint64_t first_block[3], block_step[3]; /* blockIdx[d] = first_block[d] + block_step[d] * q[d] */
-    const struct launch_value *index;      /* one a dimension of the array; inside the extent */
-    const struct launch_value *subscripts; /* one a subscript of the access; inside theirs */
+    const struct launch_value *index;       /* one a dimension of the array; inside the extent */
+    const struct launch_value *subscripts;  /* one a subscript of the access; inside theirs */
 };
 
 /* What a sink says of an event. A fault: some active thread of the box's first block does what is an error (or of a
@@ -59,8 +59,9 @@ struct launch_refusal {
 
 /* Receives events; workers 0 to launch_workers() - 1 may call at once. Within a worker events may be taken back: after
  * mark(depth), events, rollback(depth) those since then are to be forgotten (they do happen, and come again in smaller
- * boxes). Marks nest: a mark of a depth makes those of its own and greater depths void. mark, rollback and refuse may be NULL.
- * refuse: the same judgement for one thread, with its index and subscripts, so that the first one can be named. */
+ * boxes). Marks nest: a mark of a depth makes those of its own and greater depths void. mark, rollback and refuse may
+ * be NULL. refuse: the same judgement for one thread, with its index and subscripts, so that the first one can be
+ * named. */
 struct launch_sink {
     void *context;
     enum launch_verdict (*event)(void *context, unsigned worker, const struct launch_event *event);

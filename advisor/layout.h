@@ -22,16 +22,17 @@ struct mapping {
     const struct array *array;
     struct layout layout;
     struct placement *leaves; /* one a leaf of array->record */
-    uint64_t base;            /* bytes past a 256-byte boundary at which the first byte is: array->offset, 0 in a copy */
-    uint64_t base_align;      /* bytes that are sure to divide the address of what lies at the boundary: 256 in a copy */
-    uint64_t record_stride;   /* bytes between records where they are kept whole (aos family), else 0 */
-    uint64_t row_bytes;       /* aos family with a pitch: bytes between rows of the last dimension; 0: dense */
-    uint64_t tile_records;    /* aosoa: records a tile; 0: untiled */
-    uint64_t tile_bytes;      /* aosoa: bytes between tiles */
-    uint64_t bytes;           /* of storage, from the first byte to past the last */
+    uint64_t base;          /* bytes past a 256-byte boundary at which the first byte is: array->offset, 0 in a copy */
+    uint64_t base_align;    /* bytes that are sure to divide the address of what lies at the boundary: 256 in a copy */
+    uint64_t record_stride; /* bytes between records where they are kept whole (aos family), else 0 */
+    uint64_t row_bytes;     /* aos family with a pitch: bytes between rows of the last dimension; 0: dense */
+    uint64_t tile_records;  /* aosoa: records a tile; 0: untiled */
+    uint64_t tile_bytes;    /* aosoa: bytes between tiles */
+    uint64_t bytes;         /* of storage, from the first byte to past the last */
 };
 
-/* Maps `array` under `layout`. Where the layout does not apply, returns false and *reason is a sentence in the arena. */
+/* Maps `array` under `layout`. Where the layout does not apply, returns false and *reason is a sentence in the arena.
+ */
 bool layout_map(struct mapping **out, struct arena *arena, const struct array *array, const struct layout *layout,
                 const char **reason) __attribute__((warn_unused_result));
 

@@ -16,7 +16,7 @@
 #include "score.h"
 #include "view.h"
 
-/* What the tool ends with: DESIGN, section 6. */
+/* What the tool ends with. */
 enum exit_status { EXIT_DONE = 0, EXIT_FINDING = 1, EXIT_BAD_INPUT = 2, EXIT_FAULT = 3 };
 
 struct run {

@@ -27,8 +27,7 @@ static bool add_dimension(struct residues *residues, int64_t step, uint64_t coun
         more.weight[r] += (count - i - 1) / PERIOD + 1;
     for (unsigned a = 0; a < PERIOD; a++)
         for (unsigned b = 0; b < PERIOD && residues->weight[a] != 0; b++)
-            if (more.weight[b] != 0 &&
-                !add_weight(&sum.weight[(a + b) % PERIOD], residues->weight[a], more.weight[b]))
+            if (more.weight[b] != 0 && !add_weight(&sum.weight[(a + b) % PERIOD], residues->weight[a], more.weight[b]))
                 return false;
     *residues = sum;
     return true;
@@ -41,9 +40,8 @@ static bool find_residues(struct residues *residues, const struct pattern *patte
     for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++) {
         if (pattern->count[k] <= 1)
             continue;
-        bool fits = pattern->step[k] % PERIOD != 0
-                        ? add_dimension(residues, pattern->step[k], pattern->count[k])
-                        : true;
+        bool fits =
+            pattern->step[k] % PERIOD != 0 ? add_dimension(residues, pattern->step[k], pattern->count[k]) : true;
         for (unsigned r = 0; r < PERIOD && fits && pattern->step[k] % PERIOD == 0; r++)
             fits = checked_mul_u64(&residues->weight[r], residues->weight[r], pattern->count[k]) &&
                    residues->weight[r] <= INT64_MAX;

@@ -12,7 +12,8 @@ static uint64_t largest_power_of_two(uint64_t multiple)
 /* The power of two (at most WIDEST) that divides every address base + offset + i * stride under the mapping. */
 unsigned plan_alignment(const struct mapping *mapping, uint64_t offset, uint64_t stride)
 {
-    uint64_t all = WIDEST | mapping->base_align | mapping->base | offset | stride | mapping->row_bytes | mapping->tile_bytes;
+    uint64_t all =
+        WIDEST | mapping->base_align | mapping->base | offset | stride | mapping->row_bytes | mapping->tile_bytes;
     return (unsigned)largest_power_of_two(all);
 }
 
@@ -157,11 +158,10 @@ static void add_piece(struct list *list, const struct mapping *mapping, const bo
     size_t leaf = 0;
     while (leaf + 1 < record->leaf_count && record->leaves[leaf].offset + record->leaves[leaf].size <= from)
         leaf++;
-    list_add(list, (struct instruction){.offset = from,
-                                        .stride = mapping->record_stride,
-                                        .width = width,
-                                        .leaf = leaf,
-                                        .record_offset = from});
+    list_add(
+        list,
+        (struct instruction){
+            .offset = from, .stride = mapping->record_stride, .width = width, .leaf = leaf, .record_offset = from});
 }
 
 static void add_vector(struct list *list, const struct mapping *mapping, const struct access *access, bool store)

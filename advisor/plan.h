@@ -22,8 +22,8 @@ struct instruction_term {
 struct instruction {
     uint64_t offset;
     uint64_t stride;
-    unsigned width; /* bytes: 1, 2, 4, 8 or 16 */
-    size_t leaf;    /* the leaf that it moves, or the first of those */
+    unsigned width;         /* bytes: 1, 2, 4, 8 or 16 */
+    size_t leaf;            /* the leaf that it moves, or the first of those */
     uint64_t record_offset; /* bytes from the record's start in C's layout (aos family: in the padded record) */
     unsigned record;        /* wide(4): its first byte belongs to record 4 g + this */
     const struct instruction_term *terms;

@@ -55,11 +55,13 @@ static bool score_parts(struct context *context, size_t k, bool wide, struct opt
     struct kernel_score together;
     if (!any)
         return true;
-    if (!score_kernel(&together, context->spec, k, context->device, missing, wide, true, context->arena, context->diags))
+    if (!score_kernel(&together, context->spec, k, context->device, missing, wide, true, context->arena,
+                      context->diags))
         return false;
     for (size_t n = 0; n < context->spec->array_count; n++)
         if (missing[n] != NULL)
-            *part_of(context, k, wide, n, option_number(context, n, missing[n])) = (struct part){.done = true, .score = together};
+            *part_of(context, k, wide, n, option_number(context, n, missing[n])) =
+                (struct part){.done = true, .score = together};
     return true;
 }
 
@@ -150,7 +152,8 @@ static void add_conversions(struct ranked *ranked, const struct context *context
         ranked->memory_bytes += array->offset + option->mapping->bytes;
         if (array->conversions == 0 || as_it_was)
             continue;
-        double bytes = 2.0 * ((double)option->mapping->bytes + (double)array->records * (double)array->record->type->size);
+        double bytes =
+            2.0 * ((double)option->mapping->bytes + (double)array->records * (double)array->record->type->size);
         double once_us = bytes / (context->device->dram_mixed_gbs * 1e3);
         ranked->conversion_us += once_us;
         ranked->time_us += once_us * (double)array->conversions;
@@ -239,7 +242,8 @@ static int compare_in_tie(const void *a, const void *b)
     const struct sortable *x = a, *y = b;
     int difference = compare_doubles(x->ranked.other_us, y->ranked.other_us);
     if (difference == 0)
-        difference = (x->ranked.memory_bytes > y->ranked.memory_bytes) - (x->ranked.memory_bytes < y->ranked.memory_bytes);
+        difference =
+            (x->ranked.memory_bytes > y->ranked.memory_bytes) - (x->ranked.memory_bytes < y->ranked.memory_bytes);
     if (difference == 0)
         difference = (x->complexity > y->complexity) - (x->complexity < y->complexity);
     return difference != 0 ? difference : (x->order > y->order) - (x->order < y->order);
@@ -260,6 +264,8 @@ static void sort_items(struct sortable *items, size_t count)
         items[i].ranked.time_us = round_time(items[i].ranked.time_us);
         items[i].ranked.other_us = round_time(items[i].ranked.other_us);
     }
+    if (count == 0)
+        return;
     qsort(items, count, sizeof(*items), compare_by_time);
     size_t tied = 0;
     while (tied < count && items[tied].ranked.time_us <= items[0].ranked.time_us * TIE)
@@ -346,15 +352,22 @@ static bool few_combinations(const struct context *context)
     return true;
 }
 
-/* Descent may come by a combination twice: keep the first. */
+static bool same_choice(const struct ranked *a, const struct ranked *b, size_t arrays)
+{
+    for (size_t n = 0; n < arrays; n++)
+        if (a->chosen[n] != b->chosen[n])
+            return false;
+    return true;
+}
+
+/* Descent may come by a combination twice: keeps the first. */
 static void drop_repeats(struct results *results, size_t arrays)
 {
     size_t kept = 0;
     for (size_t i = 0; i < results->count; i++) {
         bool repeat = false;
         for (size_t j = 0; j < kept && !repeat; j++)
-            repeat = memcmp(results->items[j].ranked.chosen, results->items[i].ranked.chosen,
-                            arrays * sizeof(struct option *)) == 0;
+            repeat = same_choice(&results->items[j].ranked, &results->items[i].ranked, arrays);
         if (!repeat)
             results->items[kept++] = results->items[i];
     }

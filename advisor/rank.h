@@ -18,15 +18,15 @@ struct ranked_kernel {
 };
 
 struct ranked {
-    struct option *const *chosen; /* one an array, in the description's order */
+    struct option *const *chosen;  /* one an array, in the description's order */
     struct ranked_kernel *kernels; /* one a kernel, in the description's order */
-    double time_us;           /* all kernels, weighed by their calls, conversions included */
-    double conversion_us;     /* of one conversion from AoS and back of every array that names conversions */
-    enum resource bound_by;   /* of the kernel that takes the most time in all its calls */
-    double other_us;          /* the sum of the other resources' times: the order within a tie */
-    bool tie;                 /* within 2 % of the best, the best itself included where another ties with it */
-    uint64_t memory_bytes;    /* of all arrays in global memory */
-    uint64_t sectors;         /* of all requests of all kernels, weighed by calls */
+    double time_us;                /* all kernels, weighed by their calls, conversions included */
+    double conversion_us;          /* of one conversion from AoS and back of every array that names conversions */
+    enum resource bound_by;        /* of the kernel that takes the most time in all its calls */
+    double other_us;               /* the sum of the other resources' times: the order within a tie */
+    bool tie;                      /* within 2 % of the best, the best itself included where another ties with it */
+    uint64_t memory_bytes;         /* of all arrays in global memory */
+    uint64_t sectors;              /* of all requests of all kernels, weighed by calls */
     uint64_t dram_bytes;
     uint64_t wavefronts;
 };

@@ -28,7 +28,7 @@ static void add_common(struct counts *counts, uint32_t active, unsigned width, u
 
 void request_add_global(struct counts *counts, const int64_t address[WARP_LANES], uint32_t active, unsigned width)
 {
-    int64_t sorted[WARP_LANES];
+    int64_t sorted[WARP_LANES] = {0};
     unsigned count = sort_active(sorted, address, active);
     uint64_t distinct = 0, sectors = 0, lines = 0;
     int64_t last = INT64_MIN, last_sector = INT64_MIN, last_line = INT64_MIN;
@@ -91,7 +91,7 @@ bool request_add_block(struct counts *counts, const int64_t *address, const uint
     int64_t low, high;
     if (!active_bounds(&low, &high, address, active, threads))
         return true;
-    const int64_t base = low >> 7 << 7; /* sectors and lines begin at multiples of it */
+    const int64_t base = low & -(int64_t)LINE_BYTES; /* sectors and lines begin at multiples of it */
     if ((uint64_t)(high - base) >> shift > UINT32_MAX)
         return false;
     const uint32_t warps = fill_keys(keys, address, active, threads, base, shift);
@@ -146,7 +146,7 @@ static unsigned ways(const int64_t address[WARP_LANES], uint32_t active, unsigne
     return most;
 }
 
-/* How many lanes go in one pass: DESIGN section 5, which explains every shared row measured. */
+/* How many lanes go in one pass: MODEL.md has the rule, which explains every shared row measured. */
 static unsigned lanes_a_pass(const int64_t address[WARP_LANES], uint32_t active, unsigned width, unsigned first_lane)
 {
     enum { HALF = 16, QUARTER = 8 };
@@ -168,7 +168,7 @@ void request_add_shared(struct counts *counts, const int64_t address[WARP_LANES]
         wavefronts += depth;
         passes += depth > 0;
     }
-    int64_t sorted[WARP_LANES];
+    int64_t sorted[WARP_LANES] = {0};
     unsigned count = sort_active(sorted, address, active);
     uint64_t distinct = 0;
     for (unsigned i = 0; i < count; i++)

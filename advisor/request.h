@@ -1,4 +1,5 @@
-/* Takes one instruction of one warp (lane addresses and a width), gives its counts: sectors, lines and the bank rule. */
+/* Takes one instruction of one warp (lane addresses and a width), gives its counts: sectors, lines and the bank rule.
+ */
 #ifndef SW_REQUEST_H
 #define SW_REQUEST_H
 
@@ -7,7 +8,7 @@
 
 enum { WARP_LANES = 32, SECTOR_BYTES = 32, LINE_BYTES = 128 };
 
-/* Sums over a launch, as DESIGN's section 5 defines them; what does not apply is 0. */
+/* Sums over a launch, as MODEL.md defines them; what does not apply is 0. */
 struct counts {
     uint64_t instructions; /* warp instructions with an active lane */
     uint64_t requests;     /* global memory only, like sectors, lines and ideal_sectors */
@@ -21,7 +22,7 @@ struct counts {
 };
 
 /* Adds a request to global memory. Lanes are bits of `active` (not 0); address[lane] is in bytes from a multiple of
- * LINE_BYTES and a multiple of `width`, so that two lanes' bytes are the same or apart. DESIGN section 5; equal to the
+ * LINE_BYTES and a multiple of `width`, so that two lanes' bytes are the same or apart. Equal to the
  * hardware's counters on every pattern measured. */
 void request_add_global(struct counts *counts, const int64_t address[WARP_LANES], uint32_t active, unsigned width);
 

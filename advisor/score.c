@@ -198,7 +198,8 @@ static bool on_refuse(void *opaque, const struct access *access, const int64_t i
     if (access->bytes == 0 || option == NULL)
         return false;
     const struct selected *selected = &access->selected[0];
-    uint64_t address = option->mapping->base + layout_address(option->mapping, selected->leaf, index) + selected->inner_offset;
+    uint64_t address =
+        option->mapping->base + layout_address(option->mapping, selected->leaf, index) + selected->inner_offset;
     for (size_t i = 0; i < selected->subscript_count; i++) {
         uint64_t stride;
         if (layout_subscript_stride(&stride, option->mapping, selected, &selected->subscripts[i]))
@@ -281,7 +282,7 @@ static bool add_tiled(struct event_job *work, const struct instruction *what, co
     unsigned k = 0;
     while (k < LAUNCH_DIMS_MAX && (records->count[k] <= 1 || step_size(records->step[k]) % tile == 0))
         k++;
-    if (k == LAUNCH_DIMS_MAX)
+    if (k >= LAUNCH_DIMS_MAX)
         return add_in_tiles(work, what, records);
     uint64_t period = tile / gcd(step_size(records->step[k]), tile);
     for (uint64_t r = 0; r < period && r < records->count[k]; r++) {
@@ -330,7 +331,7 @@ static bool add_point_by_point(struct event_job *work, const struct instruction 
     const struct launch_event *event = work->event;
     while (k < LAUNCH_DIMS_MAX && event->count[k] <= 1)
         k++;
-    if (k == LAUNCH_DIMS_MAX)
+    if (k >= LAUNCH_DIMS_MAX)
         return add_in_tiles(work, what, records);
     const size_t subscript_count = event->access->subscript_count;
     struct launch_value *subscripts = calloc(subscript_count, sizeof(*subscripts));
@@ -538,8 +539,8 @@ static bool start_tallies(struct kernel_job *job)
         tally->address = calloc(LAUNCH_THREADS_MAX, sizeof(int64_t));
         tally->place = calloc(LAUNCH_THREADS_MAX, sizeof(int64_t));
         tally->sorted = calloc(LAUNCH_THREADS_MAX, sizeof(int64_t));
-        if (tally->counts == NULL || tally->l1 == NULL || tally->address == NULL ||
-            tally->place == NULL || tally->sorted == NULL)
+        if (tally->counts == NULL || tally->l1 == NULL || tally->address == NULL || tally->place == NULL ||
+            tally->sorted == NULL)
             return false;
     }
     return true;
@@ -602,8 +603,8 @@ static bool start_coverages(struct kernel_job *job, struct arena *arena)
         const struct option *option = job->chosen[n];
         if (option == NULL || !option->usages[job->kernel_number].used || option->array->space == SPACE_SHARED)
             continue;
-        job->coverages[n] = coverage_new(option->array->offset + option->mapping->bytes, store_granule(job, option),
-                                         job->workers);
+        job->coverages[n] =
+            coverage_new(option->array->offset + option->mapping->bytes, store_granule(job, option), job->workers);
         if (job->coverages[n] == NULL)
             return false;
     }
@@ -654,7 +655,7 @@ enum launch_role { ROLE_THREADS, ROLE_WIDE, ROLE_TAIL };
 
 static bool choose_instructions(struct kernel_job *job, enum launch_role role, struct arena *arena)
 {
-    job->instructions = arena_array(arena, job->spec->array_count + 1, sizeof(*job->instructions));
+    job->instructions = arena_array(arena, job->spec->array_count + 1, sizeof(struct instructions *));
     for (size_t n = 0; n < job->spec->array_count; n++) {
         const struct option *option = job->chosen[n];
         if (option == NULL || !option->usages[job->kernel_number].used)
@@ -849,9 +850,8 @@ static bool run_job(struct kernel_job *job, bool wide, struct arena *arena, stru
     return run_copies(job) && merge_tallies(job);
 }
 
-bool score_kernel(struct kernel_score *out, const struct spec *spec, size_t kernel_number,
-                  const struct device *device, struct option *const *chosen, bool wide, bool traffic,
-                  struct arena *arena, struct diags *diags)
+bool score_kernel(struct kernel_score *out, const struct spec *spec, size_t kernel_number, const struct device *device,
+                  struct option *const *chosen, bool wide, bool traffic, struct arena *arena, struct diags *diags)
 {
     const struct kernel *kernel = spec->kernels;
     for (size_t k = 0; k < kernel_number; k++)

@@ -22,19 +22,19 @@ struct access_score {
     enum access_op op;      /* ACCESS_READ, ACCESS_WRITE or ACCESS_ATOMIC: an update makes two scores */
     enum array_space space; /* a staged access's threads use SPACE_SHARED; its phases are SPACE_GLOBAL */
     enum phase phase;
-    const char *candidate;  /* what is done there, canonical */
-    struct counts counts;   /* a phase's wavefronts and conflicts are those of its shared side */
+    const char *candidate; /* what is done there, canonical */
+    struct counts counts;  /* a phase's wavefronts and conflicts are those of its shared side */
 };
 
 struct array_score {
     const struct array *array;
-    uint64_t distinct_sectors; /* the launch's footprint */
-    uint64_t fill_sectors;     /* left partly written by the launch */
-    uint64_t read_sectors;     /* distinct sectors that the launch reads */
-    uint64_t written_sectors;  /* distinct sectors that it writes */
+    uint64_t distinct_sectors;    /* the launch's footprint */
+    uint64_t fill_sectors;        /* left partly written by the launch */
+    uint64_t read_sectors;        /* distinct sectors that the launch reads */
+    uint64_t written_sectors;     /* distinct sectors that it writes */
     uint64_t unread_fill_sectors; /* of fill_sectors, those that the launch does not read anyway */
-    uint64_t read_pairs;        /* distinct aligned pairs of sectors of which one is read: what DRAM reads */
-    uint64_t l1_missed_sectors; /* read sectors that L1 does not keep within a block (an estimate's input) */
+    uint64_t read_pairs;          /* distinct aligned pairs of sectors of which one is read: what DRAM reads */
+    uint64_t l1_missed_sectors;   /* read sectors that L1 does not keep within a block (an estimate's input) */
 };
 
 struct kernel_score {
@@ -43,10 +43,10 @@ struct kernel_score {
     size_t access_count;
     struct array_score *arrays; /* global arrays that the kernel touches, in the description's order */
     size_t array_count;
-    uint64_t threads;       /* that are launched: a quarter for wide(4) */
+    uint64_t threads; /* that are launched: a quarter for wide(4) */
     uint64_t blocks;
-    uint64_t active_warps;  /* warps launched */
-    uint64_t shared_bytes;  /* a block: its shared arrays and staged copies */
+    uint64_t active_warps; /* warps launched */
+    uint64_t shared_bytes; /* a block: its shared arrays and staged copies */
 };
 
 struct score {
@@ -56,9 +56,8 @@ struct score {
 
 /* Counts one launch of a kernel for the arrays that have an option; `wide`: a quarter of the threads, each for four
  * records. `traffic`: l1_missed_sectors too. False after a diagnostic. */
-bool score_kernel(struct kernel_score *out, const struct spec *spec, size_t kernel_number,
-                  const struct device *device, struct option *const *chosen, bool wide, bool traffic,
-                  struct arena *arena, struct diags *diags)
+bool score_kernel(struct kernel_score *out, const struct spec *spec, size_t kernel_number, const struct device *device,
+                  struct option *const *chosen, bool wide, bool traffic, struct arena *arena, struct diags *diags)
     __attribute__((warn_unused_result));
 
 /* Counts one launch of every kernel. Returns NULL after a diagnostic: an index outside its extent, overflow, division

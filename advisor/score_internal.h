@@ -24,7 +24,7 @@ struct l1_tally {
 struct tally {
     struct counts *counts;
     struct l1_tally *l1; /* an array; NULL where traffic is not asked for */
-    int64_t *address;         /* scratch: one a thread */
+    int64_t *address;    /* scratch: one a thread */
     int64_t *place;
     int64_t *sorted;
 };
@@ -35,10 +35,10 @@ struct kernel_job {
     const struct device *device;
     const struct kernel *kernel;
     size_t kernel_number;
-    struct option *const *chosen;          /* an array; NULL: not counted */
+    struct option *const *chosen;             /* an array; NULL: not counted */
     const struct instructions **instructions; /* an array: one a kernel access */
-    struct coverage **coverages;           /* an array; NULL for shared ones and those not used */
-    struct tally *tallies;                 /* one a worker */
+    struct coverage **coverages;              /* an array; NULL for shared ones and those not used */
+    struct tally *tallies;                    /* one a worker */
     unsigned workers;
     size_t slot_count;
     bool traffic; /* also what L1 misses */

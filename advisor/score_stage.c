@@ -97,7 +97,7 @@ static void fill_step(struct step *step, const struct copy *copy, const struct c
     uint64_t record_words = mapping->record_stride / word_bytes(copy), row_words = record_words * box->count[last];
     memset(step->active, 0, sizeof(step->active));
     step->any = false;
-    for (unsigned t = 0; t < threads; t++) {
+    for (unsigned t = 0; t < threads && row_words > 0; t++) {
         uint64_t word = first + t;
         step->global[t] = step->shared[t] = 0;
         if (word >= words)
@@ -190,7 +190,8 @@ bool job_add_copies(struct kernel_job *job, const struct mapping *mapping, const
     if (stage->copy_in && !add_blocks(&copy, &all))
         return false;
     if (job->traffic)
-        job->tallies[0].l1[stage->array->number].missed = job->tallies[0].counts[phase_slot(job, stage->array, 0)].sectors;
+        job->tallies[0].l1[stage->array->number].missed =
+            job->tallies[0].counts[phase_slot(job, stage->array, 0)].sectors;
     copy.out = true;
     return !stage->copy_out || add_blocks(&copy, &all);
 }

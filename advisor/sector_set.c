@@ -34,8 +34,9 @@ static void grow(struct sector_set *set)
     for (size_t i = 0; i < set->capacity; i++)
         if (set->stamps[i] == set->stamp)
             insert(&larger, set->slots[i]);
-    sector_set_free(set);
+    struct sector_set old = *set;
     *set = larger;
+    sector_set_free(&old);
 }
 
 void sector_set_add(struct sector_set *set, int64_t sector)

@@ -26,7 +26,8 @@ static const unsigned char network[][2] = {
 /* clang-format on */
 
 /* A constant number of warps lets each row be whole vectors. */
-static inline __attribute__((always_inline)) void sort_columns(uint32_t keys[SORT_LANES][SORT_WARPS_MAX], unsigned warps)
+static inline __attribute__((always_inline)) void sort_columns(uint32_t keys[SORT_LANES][SORT_WARPS_MAX],
+                                                               unsigned warps)
 {
     for (unsigned i = 0; i < sizeof(network) / sizeof(network[0]); i++) {
         uint32_t *restrict low = keys[network[i][0]], *restrict high = keys[network[i][1]];

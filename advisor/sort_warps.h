@@ -1,4 +1,5 @@
-/* Takes one number a lane of several warps, sorts within each warp: many warps at once, by a network without branches. */
+/* Takes one number a lane of several warps, sorts within each warp: many warps at once, by a network without branches.
+ */
 #ifndef SW_SORT_WARPS_H
 #define SW_SORT_WARPS_H
 

@@ -30,8 +30,21 @@ struct param {
 enum type_kind { TYPE_SCALAR, TYPE_VECTOR, TYPE_STRUCT, TYPE_UNION };
 
 enum scalar_kind {
-    SCALAR_BOOL, SCALAR_CHAR, SCALAR_INT8, SCALAR_UINT8, SCALAR_INT16, SCALAR_UINT16, SCALAR_HALF, SCALAR_BFLOAT16,
-    SCALAR_INT32, SCALAR_UINT32, SCALAR_INT, SCALAR_UNSIGNED, SCALAR_FLOAT, SCALAR_INT64, SCALAR_UINT64,
+    SCALAR_BOOL,
+    SCALAR_CHAR,
+    SCALAR_INT8,
+    SCALAR_UINT8,
+    SCALAR_INT16,
+    SCALAR_UINT16,
+    SCALAR_HALF,
+    SCALAR_BFLOAT16,
+    SCALAR_INT32,
+    SCALAR_UINT32,
+    SCALAR_INT,
+    SCALAR_UNSIGNED,
+    SCALAR_FLOAT,
+    SCALAR_INT64,
+    SCALAR_UINT64,
     SCALAR_DOUBLE
 };
 
@@ -43,18 +56,18 @@ struct field {
     const struct type *type; /* check fills this and what follows */
     unsigned dim_count;      /* 0: not an array member (no count, or count 1 left out) */
     uint64_t dims[FIELD_DIMS_MAX];
-    uint64_t count; /* the product of dims, 1 without */
-    uint64_t align; /* bytes; after packing and `align` */
+    uint64_t count;  /* the product of dims, 1 without */
+    uint64_t align;  /* bytes; after packing and `align` */
     uint64_t offset; /* bytes from the start of the struct; 0 in a union */
 };
 
 struct type {
     enum type_kind kind;
-    struct name name; /* as the description writes it: "float", "float4", "Particle" */
-    uint64_t size;    /* bytes, C's sizeof */
-    uint64_t align;   /* bytes, C's _Alignof */
-    enum scalar_kind scalar; /* TYPE_SCALAR, and the components of TYPE_VECTOR */
-    unsigned components;     /* TYPE_VECTOR: 1 to 4; one of 3 is three scalars to a GPU */
+    struct name name;                      /* as the description writes it: "float", "float4", "Particle" */
+    uint64_t size;                         /* bytes, C's sizeof */
+    uint64_t align;                        /* bytes, C's _Alignof */
+    enum scalar_kind scalar;               /* TYPE_SCALAR, and the components of TYPE_VECTOR */
+    unsigned components;                   /* TYPE_VECTOR: 1 to 4; one of 3 is three scalars to a GPU */
     struct quoted align_text, packed_text; /* struct and union */
     bool packed;
     struct field *fields;
@@ -85,11 +98,11 @@ enum array_space { SPACE_GLOBAL, SPACE_SHARED };
 struct array {
     struct name name;
     struct quoted of_text, extent_text, space_text, align_text, offset_text, pitch_text, layout_text, conversions_text;
-    const struct record *record; /* check fills this and what follows */
-    unsigned dim_count;          /* 1 to 3 */
+    const struct record *record;    /* check fills this and what follows */
+    unsigned dim_count;             /* 1 to 3 */
     uint64_t extent[SPEC_DIMS_MAX]; /* records; the last is fastest; unused ones are 1 */
     struct expr *extent_exprs[SPEC_DIMS_MAX];
-    uint64_t records;            /* the product */
+    uint64_t records; /* the product */
     enum array_space space;
     uint64_t align;  /* bytes, a power of two */
     uint64_t offset; /* bytes past the alignment at which the array begins */
@@ -122,9 +135,9 @@ struct subscript {
 
 /* One scalar, vector or union piece that an access moves; places are those with every subscript at 0. */
 struct selected {
-    size_t leaf;           /* into record->leaves */
-    uint64_t inner_offset; /* bytes into that leaf (a union's member, a vector's component) */
-    uint64_t size;         /* bytes: 1, 2, 4, 8 or 16 */
+    size_t leaf;                        /* into record->leaves */
+    uint64_t inner_offset;              /* bytes into that leaf (a union's member, a vector's component) */
+    uint64_t size;                      /* bytes: 1, 2, 4, 8 or 16 */
     const struct subscript *subscripts; /* those of its path */
     size_t subscript_count;
 };
@@ -134,14 +147,14 @@ struct access {
     struct span where; /* the element's tag name */
     size_t line;       /* of the element, from 1 */
     struct quoted array_text, field_text, index_text, bytes_text;
-    const struct array *array;          /* check fills this and what follows */
-    struct expr *index[SPEC_DIMS_MAX];  /* one a dimension of the array */
-    uint64_t bytes;                     /* 0: the plan decides */
-    struct selected *selected;          /* in declaration order, nothing twice */
+    const struct array *array;         /* check fills this and what follows */
+    struct expr *index[SPEC_DIMS_MAX]; /* one a dimension of the array */
+    uint64_t bytes;                    /* 0: the plan decides */
+    struct selected *selected;         /* in declaration order, nothing twice */
     size_t selected_count;
-    struct subscript *subscripts;       /* of all paths */
+    struct subscript *subscripts; /* of all paths */
     size_t subscript_count;
-    bool whole; /* the whole element: no field attribute */
+    bool whole;      /* the whole element: no field attribute */
     unsigned number; /* its place in document order, from 0 */
 };
 
@@ -149,15 +162,15 @@ enum statement_kind { STATEMENT_LET, STATEMENT_FOR, STATEMENT_IF, STATEMENT_ACCE
 
 struct statement {
     enum statement_kind kind;
-    struct span where; /* the element's tag name */
-    struct name name;  /* let: its name; for: its variable */
-    struct quoted value_text;                                            /* let */
+    struct span where;                                                  /* the element's tag name */
+    struct name name;                                                   /* let: its name; for: its variable */
+    struct quoted value_text;                                           /* let */
     struct quoted from_text, to_text, while_text, step_text, next_text; /* for */
-    struct quoted test_text;                                             /* if */
-    unsigned slot;                      /* let, for: check fills this and what follows */
-    struct expr *value;                 /* let */
+    struct quoted test_text;                                            /* if */
+    unsigned slot;                                  /* let, for: check fills this and what follows */
+    struct expr *value;                             /* let */
     struct expr *from, *to, *test, *step, *advance; /* for: `to` or `test`; `step` or `advance` (next); absent: NULL */
-    struct expr *condition;             /* if */
+    struct expr *condition;                         /* if */
     struct access *access;
     struct statement *body;      /* for: the loop's; if: where the test holds */
     struct statement *otherwise; /* if: the else side, NULL without one */
@@ -168,10 +181,10 @@ struct statement {
 struct kernel {
     struct name name;
     struct quoted block_text, grid_text, calls_text, flops_text, registers_text;
-    uint64_t block[3], grid[3]; /* x, y, z; check fills this and what follows */
+    uint64_t block[3], grid[3];                  /* x, y, z; check fills this and what follows */
     struct expr *block_exprs[3], *grid_exprs[3]; /* NULL: left out, 1 */
-    uint64_t block_threads;     /* 1 to 1024 */
-    uint64_t block_count;       /* the product of grid */
+    uint64_t block_threads;                      /* 1 to 1024 */
+    uint64_t block_count;                        /* the product of grid */
     int64_t calls, flops, registers;
     struct statement *body;
     unsigned slot_count; /* of lets and loop variables, each its own slot */

@@ -29,12 +29,12 @@ struct stage {
     uint64_t extent[SPEC_DIMS_MAX];
     uint64_t record_bytes, row_bytes, plane_bytes; /* strides of the shared copy */
     uint64_t pad_bytes;
-    uint64_t bytes;       /* of shared memory */
+    uint64_t bytes;          /* of shared memory */
     unsigned word_bytes;     /* of one copying instruction a lane on the way in: 4, 2 or 1 */
     unsigned out_word_bytes; /* on the way out: no more, so that each word written is written whole */
     bool copy_in, copy_out;
-    bool copy_out_whole;  /* an update: whole records, padding included */
-    const bool *written;  /* a flag a byte of the record: what copy-out writes; NULL when copy_out_whole */
+    bool copy_out_whole; /* an update: whole records, padding included */
+    const bool *written; /* a flag a byte of the record: what copy-out writes; NULL when copy_out_whole */
 };
 
 /* Finds the footprint of `array` in `kernel` and lays out the copy for plan->pad. The mapping must keep records whole

@@ -186,7 +186,8 @@ static bool take_text_standalone(struct parser *parser, const struct template_ta
 
 static struct span dedent_here(const struct parser *parser)
 {
-    return parser->depth == 0 ? (struct span){0} : parser->frames[parser->depth - 1].dedent;
+    const struct span none = {0};
+    return parser->depth == 0 ? none : parser->frames[parser->depth - 1].dedent;
 }
 
 /* The white space from `start` to `end` as a margin: without what the lines of the argument around it lose. */
@@ -738,7 +739,7 @@ static void note_known_name(struct renderer *renderer, const struct scope *scope
                             const struct path_end *end)
 {
     char part[TEMPLATE_NAME_MAX + 1];
-    const char *rest = split_path(end->rest, part);
+    const char *rest = split_path(end->rest == NULL ? "" : end->rest, part);
     struct text_guess guess = {.wanted = part};
     size_t left = OFFERS_MAX;
     if (end->last != NULL)

@@ -139,13 +139,14 @@ static int compare_words(const void *key, const void *element)
 
 bool text_is_keyword(const char *string)
 {
-    /* C11, C++20 and CUDA, sorted for bsearch. */
+    /* C11, C++20 and CUDA, and the words of expressions; sorted for bsearch. */
+    /* clang-format off */
     static const char *const words[] = {
         "NULL", "_Alignas", "_Alignof", "_Atomic", "_Bool", "_Complex", "_Generic", "_Imaginary", "_Noreturn",
         "_Static_assert", "_Thread_local", "__align__", "__cluster_dims__", "__constant__", "__device__",
         "__forceinline__", "__global__", "__grid_constant__", "__host__", "__inline__", "__launch_bounds__",
         "__managed__", "__maxnreg__", "__noinline__", "__restrict__", "__shared__", "alignas", "alignof", "and",
-        "and_eq", "asm", "assert", "auto", "bfloat16", "bitand", "bitor", "blockDim", "blockIdx", "bool", "break",
+        "and_eq", "asm", "assert", "auto", "band", "bfloat16", "bitand", "bitor", "blockDim", "blockIdx", "bool", "break",
         "case", "catch", "char", "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield",
         "compl", "concept", "const", "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype",
         "default", "delete", "do", "double", "dynamic_cast", "else", "enum", "errno", "explicit", "export", "extern",
@@ -157,5 +158,6 @@ bool text_is_keyword(const char *string)
         "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "warp",
         "warpSize", "wchar_t", "while", "xor", "xor_eq",
     };
+    /* clang-format on */
     return bsearch(string, words, sizeof(words) / sizeof(words[0]), sizeof(words[0]), compare_words) != NULL;
 }

@@ -21,8 +21,8 @@ static void report(struct trace *trace, const char *id, struct span where, const
 {
     const int64_t *b = trace->frame.builtins;
     diag_error(trace->diags, id, where,
-               "%s in kernel '%s', first by thread %" PRIu64 " (block %" PRId64 " %" PRId64 " %" PRId64 ", thread %" PRId64
-               " %" PRId64 " %" PRId64 ")",
+               "%s in kernel '%s', first by thread %" PRIu64 " (block %" PRId64 " %" PRId64 " %" PRId64
+               ", thread %" PRId64 " %" PRId64 " %" PRId64 ")",
                problem, trace->kernel->name.text, trace->thread_number, b[BUILTIN_BLOCK_IDX_X], b[BUILTIN_BLOCK_IDX_Y],
                b[BUILTIN_BLOCK_IDX_Z], b[BUILTIN_THREAD_IDX_X], b[BUILTIN_THREAD_IDX_Y], b[BUILTIN_THREAD_IDX_Z]);
     trace->faulted = true;
@@ -59,7 +59,8 @@ static bool value_of_expr(int64_t *out, struct trace *trace, const struct expr *
     return false;
 }
 
-/* Evaluates an index of `array` or, where that is NULL, a subscript; a value outside 0 to extent - 1 ends the thread. */
+/* Evaluates an index of `array` or, where that is NULL, a subscript; a value outside 0 to extent - 1 ends the thread.
+ */
 static bool run_index(int64_t *out, struct trace *trace, const struct expr *expr, uint64_t extent,
                       const struct array *array)
 {
@@ -69,8 +70,8 @@ static bool run_index(int64_t *out, struct trace *trace, const struct expr *expr
         return true;
     if (array != NULL)
         report(trace, "index-range", expr->where,
-               arena_printf(trace->arena, "index %" PRId64 " is outside the extent %" PRIu64 " of array '%s'", *out, extent,
-                            array->name.text));
+               arena_printf(trace->arena, "index %" PRId64 " is outside the extent %" PRIu64 " of array '%s'", *out,
+                            extent, array->name.text));
     else
         report(trace, "subscript-range", expr->where,
                arena_printf(trace->arena, "subscript %" PRId64 " is outside the member's %" PRIu64 " elements", *out,

@@ -1,5 +1,5 @@
 /* Takes scores and rankings, gives the view: one JSON-like tree that `--format json` prints, that text outputs read and
- * that templates look their names up in. The only place that names output keys; DESIGN's section 6 fixes most. */
+ * that templates look their names up in. The only place that names output keys; keys are only ever added. */
 #ifndef SW_VIEW_H
 #define SW_VIEW_H
 

@@ -319,7 +319,8 @@ static void add_branch(const struct flow *flow, json_t *out, const struct statem
     put_flag(view, "has_else", no);
     struct touched other = pending == NULL ? touched_none(flow) : touched_copy(flow, pending);
     put(view, "yes", json_pack("{s:o}", "statements", block_view(flow, branch->body, pending)));
-    put(view, "no", json_pack("{s:o}", "statements", block_view(flow, branch->otherwise, pending == NULL ? NULL : &other)));
+    put(view, "no",
+        json_pack("{s:o}", "statements", block_view(flow, branch->otherwise, pending == NULL ? NULL : &other)));
     if (pending != NULL)
         touched_join(flow, pending, &other);
     add(out, statement_view("branch", view));

@@ -24,10 +24,10 @@ struct code {
     struct option *const *chosen; /* one an array */
     struct arena *arena;
     struct diags *diags;
-    struct words fields;  /* the description's names of fields: what the members of a view may clash with */
-    struct words globals; /* its other names: what stands in the namespace and in kernels */
-    struct name_set issued; /* names in the namespace */
-    struct name_set issued_c; /* names in the C header, their prefixes included */
+    struct words fields;       /* the description's names of fields: what the members of a view may clash with */
+    struct words globals;      /* its other names: what stands in the namespace and in kernels */
+    struct name_set issued;    /* names in the namespace */
+    struct name_set issued_c;  /* names in the C header, their prefixes included */
     const char **param_names;  /* one a param */
     const char **kernel_names; /* one a kernel */
     struct array_code *arrays; /* one an array */
@@ -45,7 +45,7 @@ void mark_ends(json_t *list);
 
 /* ---- names: view_code_names.c ------------------------------------------------------------------------------------ */
 void words_add(struct words *words, struct arena *arena, const char *word);
-bool words_have(const struct words *words, const char *word); /* of a complete set */
+bool words_have(const struct words *words, const char *word);   /* of a complete set */
 bool words_repeat(const struct words *words, const char *word); /* twice or more */
 
 void names_collect(struct code *code);
@@ -110,10 +110,10 @@ struct part {
     const struct type *type;
     const struct part_loop *loops;
     size_t loop_count;
-    size_t leaf;       /* with all subscripts 0, like the places that follow */
-    uint64_t offset;   /* bytes from the start of the record */
-    bool inner;        /* below a leaf: a union's member or a vector's component */
-    char component;    /* 'x' to 'w' of a vector that is a part, too; else 0 */
+    size_t leaf;            /* with all subscripts 0, like the places that follow */
+    uint64_t offset;        /* bytes from the start of the record */
+    bool inner;             /* below a leaf: a union's member or a vector's component */
+    char component;         /* 'x' to 'w' of a vector that is a part, too; else 0 */
     const char *vector_key; /* the key of that */
     uint64_t inner_offset;
 };
@@ -151,15 +151,16 @@ typedef bool part_uniform(const void *context, size_t leaf, size_t stride_leaves
 
 /* Takes a type, or what `path` leads to in it, apart: into leaves, below a leaf into scalars and vectors. `inner`: what
  * is below leaves, too. `uniform` may be NULL: all are. `shape`: filled, or NULL. */
-struct parts parts_of(const struct code *code, const struct type *type, const struct segment *path,
-                      struct shape *shape, bool inner, part_uniform *uniform, const void *context);
+struct parts parts_of(const struct code *code, const struct type *type, const struct segment *path, struct shape *shape,
+                      bool inner, part_uniform *uniform, const void *context);
 size_t type_leaves(const struct type *type);
 /* How many loops are not fixed, those loops as [{"variable", "count", "indent"}...], and four blanks a level. */
 size_t loops_open(const struct part *part);
 json_t *loops_view(const struct code *code, const struct part *part);
 const char *indent_text(struct arena *arena, size_t levels);
 
-/* ---- arrays: view_code_arrays.c ---------------------------------------------------------------------------------- */
+/* ---- arrays: view_code_accessors.c, view_code_arrays.c
+ * ---------------------------------------------------------------------------------- */
 
 /* The accessor of a part. */
 struct accessor {
@@ -168,20 +169,20 @@ struct accessor {
     const char *c_name; /* "particles_particles_pos" */
     const char *suffix; /* ".x" where the accessor is the vector's; else "" */
     bool borrowed;      /* the vector's accessor serves: this part has none */
-    unsigned piece; /* 0: it returns a reference; else the bytes of the aligned pieces that get_ and set_ move */
+    unsigned piece;     /* 0: it returns a reference; else the bytes of the aligned pieces that get_ and set_ move */
 };
 
 struct array_code {
     const struct array *array;
     const struct option *option;
     const struct mapping *mapping;
-    const char *view_name; /* "particles_view" */
-    const char *c_name;    /* "particles_particles" */
-    struct parts leaves;   /* of its record, no inner ones */
-    struct parts parts;    /* all */
+    const char *view_name;      /* "particles_view" */
+    const char *c_name;         /* "particles_particles" */
+    struct parts leaves;        /* of its record, no inner ones */
+    struct parts parts;         /* all */
     struct accessor *accessors; /* one each of `parts` */
     const struct accessor **by_key;
-    uint64_t *sizes;            /* the distinct sizes of leaves */
+    uint64_t *sizes; /* the distinct sizes of leaves */
     size_t size_count;
     const uint32_t **before; /* before[s][leaf]: how many leaves of sizes[s] come before it */
 };
@@ -201,13 +202,37 @@ const char *extent_name(const struct code *code, const struct array *array, unsi
 /* "12 + q0 * 4": where a part is in C's record. */
 const char *part_offset_text(struct arena *arena, const struct part *part);
 
-/* ---- field paths: view_code_paths.c ------------------------------------------------------------------------------- */
+/* ---- places: view_code_places.c -------------------------------------------------------------------------------------
+ */
+
+/* Bytes that one more in a loop's variable adds to the address. */
+uint64_t loop_stride(const struct mapping *mapping, const struct part *part, const struct part_loop *loop);
+/* "i", "j", "k". */
+const char *index_name(const struct code *code, unsigned dim);
+/* The number of a record, of its first `dims` indices: "i * extent_1 + j". */
+const char *linear_text(const struct code *code, const struct array *array, unsigned dims);
+/* " + 12 + q0 * 4"; in C's record where `mapping` is NULL. */
+const char *offset_text(struct arena *arena, uint64_t offset, const struct part *part, const struct mapping *mapping);
+/* C++ for the addresses of a record that is kept whole and of a part, as members of the view. */
+const char *record_address(const struct code *code, const struct array_code *array);
+const char *address_text(const struct code *code, const struct array_code *array, const struct part *part);
+/* Where a leaf is at the described extents, for readers. */
+const char *place_text(const struct code *code, const struct array_code *array, const struct part *part);
+const char *joined_extents(const struct code *code, const struct array *array, unsigned dims, const char *with);
+/* The bytes that the whole array takes, as a function of its extents. */
+const char *bytes_text(const struct code *code, const struct array_code *array);
+unsigned shift_of(uint64_t power);
+/* C++ of a view's member functions as C functions have it. */
+const char *c_text(const struct code *code, const struct array_code *array, const char *text);
+
+/* ---- field paths: view_code_paths.c -------------------------------------------------------------------------------
+ */
 
 /* One path of an access's `field`; the whole element has one without segments. */
 struct field_path {
     const struct segment *segments;
-    const char *name;   /* "box_lo", for names made of it; "" for the whole */
-    const char *title;  /* as written: "box.lo[q]" */
+    const char *name;       /* "box_lo", for names made of it; "" for the whole */
+    const char *title;      /* as written: "box.lo[q]" */
     size_t first_subscript; /* of its own among access->subscripts, those that are no constants */
     size_t subscript_count;
     const struct field_path *next;
@@ -230,9 +255,9 @@ struct kernel_code {
     bool reference; /* for the host's plain loops: no plan, a thread at a time */
     bool wide;
     bool any_barrier;
-    json_t *steps;  /* the types of steps; NULL once they are made */
+    json_t *steps; /* the types of steps; NULL once they are made */
     unsigned step_count, next_step;
-    const char *step_name; /* "drift_step" */
+    const char *step_name;            /* "drift_step" */
     const struct statement **visible; /* lets and loops in scope */
     size_t visible_count, visible_capacity;
     const bool *shared; /* a flag an array: in shared memory */
@@ -259,7 +284,9 @@ json_t *tile_view(const struct kernel_code *kernel, const struct array_code *arr
 const char *tile_name(const struct code *code, const struct array *array);
 /* A part's accessor in the shared copy: its view, made for the addresses there. */
 json_t *accessor_view_at(const struct code *code, const struct array_code *array, const struct accessor *accessor,
-                         const char *record_address);
+                         unsigned piece, const char *record_address);
+/* accessor->piece as it is in the shared copy, where strides differ. */
+unsigned staged_piece(const struct stage *stage, const struct accessor *accessor);
 
 /* view_code_tables.c */
 json_t *tables_view(const struct code *code);

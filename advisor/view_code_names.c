@@ -172,19 +172,23 @@ const char *name_in_view(const struct code *code, const char *wanted)
     return wanted;
 }
 
+/* What the templates call things; each is made fresh. */
+/* clang-format off */
+static const char *const template_words[] = {
+    "sw", "base", "bytes", "records", "column", "tile_bytes", "tile_shift", "tile_mask", "get", "set", "record",
+    "address", "base_align", "base_offset", "row_bytes", "record_bytes", "value", "view", "array", "Functor",
+    "body", "step", "steps", "group", "first", "RECORDS", "stream", "arguments", "error", "at", "in_block", "tile",
+    "from_aos", "to_aos", "from_aos_device", "to_aos_device", "from_aos_kernel", "to_aos_kernel", "copy_in",
+    "copy_out", "copy_box", "layout", "reference", "visit", "visit_places", "visit_offsets", "visit_reads",
+    "visit_writes", "visit_adds", "check_all", "make_one", "add_one",
+};
+/* clang-format on */
+
 json_t *names_view(const struct code *code)
 {
-    static const char *const words[] = {
-        "sw", "base", "bytes", "records", "column", "tile_bytes", "tile_shift", "tile_mask", "get", "set", "record",
-        "address", "base_align", "base_offset", "row_bytes", "record_bytes", "value", "view", "array", "Functor", "body",
-        "step", "steps", "group", "first", "RECORDS", "stream", "arguments", "error", "at", "in_block", "tile",
-        "from_aos", "to_aos", "from_aos_device", "to_aos_device", "from_aos_kernel", "to_aos_kernel", "copy_in",
-        "copy_out", "copy_box", "layout", "reference", "visit", "visit_places", "visit_offsets", "visit_reads",
-        "visit_writes", "visit_adds", "check_all", "make_one", "add_one",
-    };
     json_t *names = json_object();
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        put_text(names, words[i], name_fresh(code, words[i]));
+    for (size_t i = 0; i < sizeof(template_words) / sizeof(template_words[0]); i++)
+        put_text(names, template_words[i], name_fresh(code, template_words[i]));
     return names;
 }
 

@@ -15,7 +15,7 @@ static bool is_name_byte(char c)
 
 static bool resolve_constant(void *context, struct expr *name, struct diags *diags)
 {
-    const struct code *code = context;
+    const struct code *code = *(const struct code **)context;
     (void)diags;
     for (size_t i = 0; name->op == EXPR_NAME && i < code->spec->param_count; i++) {
         if (strcmp(code->spec->params[i].name.text, name->name) == 0) {
@@ -43,7 +43,7 @@ bool code_constant(const struct code *code, const char *text, size_t length, int
     struct expr_frame frame = {.variables = NULL};
     const struct expr *culprit;
     int64_t detail;
-    return expr != NULL && expr_bind(expr, resolve_constant, (void *)(uintptr_t)code, &ignored) &&
+    return expr != NULL && expr_bind(expr, resolve_constant, &code, &ignored) &&
            expr_evaluate(out, expr, &frame, &culprit, &detail) == EXPR_FINE;
 }
 

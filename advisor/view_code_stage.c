@@ -39,10 +39,9 @@ static uint64_t tile_stride(const struct stage *stage, unsigned dim)
 
 static const char *record_text(const struct code *code, const struct stage *stage)
 {
-    static const char *const indices[SPEC_DIMS_MAX] = {"i", "j", "k"};
     const char *text = name_fresh(code, "base");
     for (unsigned d = 0; d < stage->dim_count; d++)
-        text = arena_printf(code->arena, "%s + (%s - %s) * %llu", text, name_in_view(code, indices[d]),
+        text = arena_printf(code->arena, "%s + (%s - %s) * %llu", text, index_name(code, d),
                             origin_name(code, stage, d), (unsigned long long)tile_stride(stage, d));
     return text;
 }
@@ -62,9 +61,10 @@ static const char *written_text(const struct code *code, const struct stage *sta
         all = all && w == words && begin == 0;
         if (w == begin)
             continue;
-        const char *range = begin == 0 ? arena_printf(code->arena, "word < %llu", (unsigned long long)w)
-                            : arena_printf(code->arena, w == begin + 1 ? "word == %llu" : "word >= %llu && word < %llu",
-                                           (unsigned long long)begin, (unsigned long long)w);
+        const char *range =
+            begin == 0 ? arena_printf(code->arena, "word < %llu", (unsigned long long)w)
+                       : arena_printf(code->arena, w == begin + 1 ? "word == %llu" : "word >= %llu && word < %llu",
+                                      (unsigned long long)begin, (unsigned long long)w);
         text = arena_printf(code->arena, text[0] == '\0' ? "%s(%s)" : "%s || (%s)", text, range);
     }
     return all ? "" : text;
@@ -78,12 +78,11 @@ static const char *position_text(const struct code *code, unsigned dim_count, un
         {"w / row_words", "w % row_words / record_words", ""},
         {"w / row_words / count_1", "w / row_words % count_1", "w % row_words / record_words"},
     };
-    return arena_printf(code->arena, "from_%u + %s", dim, texts[dim_count - 1][dim]);
+    return arena_printf(code->arena, "from_%u + %s", dim, texts[(dim_count - 1) % SPEC_DIMS_MAX][dim % SPEC_DIMS_MAX]);
 }
 
 static json_t *tile_dims(const struct code *code, const struct stage *stage)
 {
-    static const char *const indices[SPEC_DIMS_MAX] = {"i", "j", "k"};
     json_t *list = json_array();
     for (unsigned d = 0; d < stage->dim_count; d++) {
         json_t *view = json_object();
@@ -92,7 +91,7 @@ static json_t *tile_dims(const struct code *code, const struct stage *stage)
         put_text(view, "origin_value", origin_text(code, stage, d));
         put_text(view, "extent", extent_name(code, stage->array, d));
         put_number(view, "count", stage->extent[d]);
-        put_text(view, "index", name_in_view(code, indices[d]));
+        put_text(view, "index", index_name(code, d));
         put_number(view, "stride", tile_stride(stage, d));
         put_text(view, "position", position_text(code, stage->dim_count, d));
         add(list, view);
@@ -180,7 +179,8 @@ json_t *tile_view(const struct kernel_code *kernel, const struct array_code *arr
     const bool *used = used_accessors(kernel, array);
     for (size_t i = 0; i < array->parts.count; i++)
         if (used[i])
-            add(accessors, accessor_view_at(code, array, &array->accessors[i], record_text(code, stage)));
+            add(accessors, accessor_view_at(code, array, &array->accessors[i],
+                                            staged_piece(stage, &array->accessors[i]), record_text(code, stage)));
     put(view, "accessors", accessors);
     return view;
 }

@@ -38,6 +38,7 @@ struct element {
 struct value {
     const struct element *element;
     const char *title;
+    uint64_t bytes; /* of the access; one of another width is another value */
     const char *member;
     json_t *view;
     bool loaded, stored, added;
@@ -273,8 +274,8 @@ static json_t *value_leaves(struct moved *moved, const char *subscripts)
     const struct field_path *path = paths_of(kernel->code, moved->access, subscript_in_step, &told);
     for (unsigned i = 0; i < moved->number; i++)
         path = path->next;
-    struct parts parts = parts_of(kernel->code, moved->access->array->record->type, path->segments, NULL, false, NULL,
-                                  NULL);
+    struct parts parts =
+        parts_of(kernel->code, moved->access->array->record->type, path->segments, NULL, false, NULL, NULL);
     if (is_raw(moved)) {
         add(list, raw_leaf(moved, &parts.items[0]));
         return list;
@@ -298,13 +299,13 @@ static struct value *make_value(struct moved *moved)
     struct step *step = moved->step;
     const struct code *code = step->kernel->code;
     struct value *value = arena_alloc(code->arena, sizeof(*value));
-    *value = (struct value){.element = moved->element, .title = moved->path->title};
+    *value = (struct value){.element = moved->element, .title = moved->path->title, .bytes = moved->access->bytes};
     bool whole = moved->path->name[0] == '\0';
     const char *array = moved->access->array->name.text;
     const char *name = whole ? arena_printf(code->arena, "%s_value%s", array, moved->element->suffix)
                              : arena_printf(code->arena, "%s_%s%s", array, moved->path->name, moved->element->suffix);
     /* The whole element has the array's own name where no let has it. */
-    if (whole && moved->element->suffix[0] == '\0')
+    if (whole && moved->element->suffix[0] == '\0' && name_set_add(&step->taken, code->arena, array))
         value->member = array;
     else
         value->member = name_take(code, &step->taken, name);
@@ -327,7 +328,8 @@ static struct value *make_value(struct moved *moved)
 static void find_value(struct moved *moved)
 {
     struct value **end = &moved->step->shared_values;
-    while (*end != NULL && ((*end)->element != moved->element || strcmp((*end)->title, moved->path->title) != 0))
+    while (*end != NULL && ((*end)->element != moved->element || (*end)->bytes != moved->access->bytes ||
+                            strcmp((*end)->title, moved->path->title) != 0))
         end = &(*end)->next;
     if (*end == NULL)
         *end = make_value(moved);
@@ -364,12 +366,12 @@ static bool is_row(const struct moved *moved, const struct part *part)
            part->type->kind != TYPE_UNION;
 }
 
-/* The aligned pieces in which a part is moved; 0: as it is. Those of a union are its alignment, those of a vector of three
- * (inside a union) its components. */
-static uint64_t move_piece(const struct accessor *accessor)
+/* The aligned pieces in which a part is moved; 0: as it is. Those of a union are its alignment, those of a vector of
+ * three (inside a union) its components. */
+static uint64_t move_piece(const struct accessor *accessor, unsigned unaligned)
 {
     const struct type *type = accessor->part->type;
-    if (accessor->piece != 0)
+    if (unaligned != 0)
         return 0;
     if (type->kind == TYPE_VECTOR && type->components == 3)
         return type->size / 3;
@@ -387,6 +389,9 @@ static json_t *move_view(const struct moved *moved, const struct part *part)
     const struct code *code = kernel->code;
     const struct array_code *array = array_code(code, moved->access->array);
     const struct accessor *accessor = find_accessor(array, part->key);
+    const struct stage *stage = usage_of(kernel, moved->access->array)->stage;
+    const unsigned unaligned = stage == NULL ? accessor->piece : staged_piece(stage, accessor);
+    const uint64_t pieces = move_piece(accessor, unaligned), piece = unaligned != 0 ? unaligned : pieces;
     json_t *view = json_object();
     put(view, "loops", loops_view(code, part));
     put_text(view, "indent", indent_text(code->arena, loops_open(part)));
@@ -395,12 +400,11 @@ static json_t *move_view(const struct moved *moved, const struct part *part)
     put_text(view, "accessor", accessor->name);
     put_text(view, "arguments", joined_arguments(code->arena, moved->element->arguments[1], part, false));
     put_text(view, "first_arguments", joined_arguments(code->arena, moved->element->arguments[0], part, false));
-    put_flag(view, "reference", accessor->piece == 0 && move_piece(accessor) == 0);
+    put_flag(view, "reference", piece == 0);
     put_accessor_names(code, accessor, view);
-    put_flag(view, "unaligned", accessor->piece != 0);
-    put_flag(view, "pieces", move_piece(accessor) != 0);
-    put_number(view, "piece", move_piece(accessor));
-    uint64_t piece = accessor->piece != 0 ? accessor->piece : move_piece(accessor);
+    put_flag(view, "unaligned", unaligned != 0);
+    put_flag(view, "pieces", pieces != 0);
+    put_number(view, "piece", pieces);
     put_number(view, "instructions", piece == 0 ? 1 : part->type->size / piece);
     put_flag(view, "row", is_row(moved, part));
     put_flag(view, "each", kernel->wide && !is_row(moved, part));
@@ -516,8 +520,7 @@ static struct moved move_path(struct step *step, const struct access *access, co
     return moved;
 }
 
-static void put_vector(json_t *view, struct step *step, const struct access *access,
-                       const struct element *element)
+static void put_vector(json_t *view, struct step *step, const struct access *access, const struct element *element)
 {
     const struct code *code = step->kernel->code;
     const struct usage *usage = usage_of(step->kernel, access->array);

@@ -133,7 +133,8 @@ static bool misaligns(const struct type *type)
 static void mark_data(bool *data, const struct type *type)
 {
     if (type->kind == TYPE_SCALAR || type->kind == TYPE_VECTOR) {
-        memset(data, true, (size_t)(type->kind == TYPE_SCALAR ? type->size : type->components * code_component(type)->size));
+        memset(data, true,
+               (size_t)(type->kind == TYPE_SCALAR ? type->size : type->components * code_component(type)->size));
         return;
     }
     for (size_t i = 0; i < type->field_count; i++)
@@ -185,22 +186,24 @@ static json_t *own_type_view(const struct code *code, const struct type *type)
 
 static json_t *vector_view(const struct code *code, const struct type *type)
 {
-    static const char *const names[] = {"x", "x, y", "x, y, z", "x, y, z, w"};
+    enum { VECTOR_MOST = 4 };
+    static const char *const names[VECTOR_MOST] = {"x", "x, y", "x, y, z", "x, y, z, w"};
+    const char *all = names[(type->components - 1) % VECTOR_MOST];
     json_t *view = json_object();
     put_text(view, "name", type_text(code, type));
     put_text(view, "c_name", type_text_c(code, type));
     put_text(view, "cuda", type->name.text);
     put_text(view, "component", type_text(code, code_component(type)));
     put_text(view, "c_component", type_text_c(code, code_component(type)));
-    put_text(view, "components", names[type->components - 1]);
+    put_text(view, "components", all);
     put_text(view, "first_component", "x");
     put_flag(view, "has_rest", type->components > 1);
-    put_text(view, "rest", type->components == 1 ? "" : names[type->components - 1] + 3);
+    put_text(view, "rest", type->components == 1 ? "" : all + 3);
     put_number(view, "align", type->align);
     put_number(view, "size", type->size);
     const char *paired = strcmp(type->name.text, "half2") == 0       ? "__half2"
                          : strcmp(type->name.text, "bfloat162") == 0 ? "__nv_bfloat162"
-                                                                      : "";
+                                                                     : "";
     put_flag(view, "paired", paired[0] != '\0');
     put_text(view, "paired_type", paired);
     json_t *list = json_array();
@@ -233,7 +236,7 @@ static void define(const struct code *code, struct defined *defined, const struc
         if (defined->items[i] == type)
             return;
     defined->items =
-        arena_grow(code->arena, defined->items, defined->count, &defined->capacity, sizeof(*defined->items));
+        arena_grow(code->arena, defined->items, defined->count, &defined->capacity, sizeof(const struct type *));
     defined->items[defined->count++] = type;
     if (is_half(type)) {
         add(defined->halves, half_view(code, type));
@@ -397,9 +400,8 @@ static void walk_loop(struct walk *walk, const struct dimension *dim, const stru
     for (size_t i = 0; i < before.loop_count; i++)
         loops += !walk->loops[i].fixed;
     const char *variable = fixed != NULL ? fixed->text : name_fresh(walk->code, arena_printf(arena, "q%u", loops));
-    walk->loops[walk->at.loop_count++] =
-        (struct part_loop){variable, dim->extent, dim->stride_bytes, dim->stride_leaves, fixed != NULL,
-                           fixed != NULL ? fixed->value : 0};
+    walk->loops[walk->at.loop_count++] = (struct part_loop){
+        variable, dim->extent, dim->stride_bytes, dim->stride_leaves, fixed != NULL, fixed != NULL ? fixed->value : 0};
     if (fixed == NULL)
         walk->at.member = arena_printf(arena, "%s[%s]", before.member, variable);
     walk_elements(walk, dim->field, dim->number + 1, segment);

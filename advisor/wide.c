@@ -10,7 +10,8 @@ static uint64_t all_threads(const struct kernel *kernel)
 struct launch_shape wide_shape(const struct kernel *kernel)
 {
     uint64_t threads = all_threads(kernel);
-    uint64_t blocks = (threads / WIDE_RECORDS + threads % WIDE_RECORDS + kernel->block_threads - 1) / kernel->block_threads;
+    uint64_t blocks =
+        (threads / WIDE_RECORDS + threads % WIDE_RECORDS + kernel->block_threads - 1) / kernel->block_threads;
     return (struct launch_shape){.block = {kernel->block_threads, 1, 1},
                                  .grid = {blocks, 1, 1},
                                  .scale = WIDE_RECORDS,
@@ -28,8 +29,8 @@ bool wide_tail_shape(struct launch_shape *out, const struct kernel *kernel)
     return rest > 0;
 }
 
-/* Names whose values under the wide shape stand for the first of four threads. Of them only `thread`, and in launches of
- * one dimension the terms of the same sum, keep their meaning. */
+/* Names whose values under the wide shape stand for the first of four threads. Of them only `thread`, and in launches
+ * of one dimension the terms of the same sum, keep their meaning. */
 static bool names_fit(const struct expr *expr, bool one_dimension)
 {
     if (expr == NULL)

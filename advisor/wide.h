@@ -1,4 +1,5 @@
-/* Takes a kernel, says whether four neighbouring threads of it can be one thread that does four neighbouring records. */
+/* Takes a kernel, says whether four neighbouring threads of it can be one thread that does four neighbouring records.
+ */
 #ifndef SW_WIDE_H
 #define SW_WIDE_H
 

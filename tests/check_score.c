@@ -1464,6 +1464,31 @@ static void check_warp(const struct device *device, uint64_t *state, unsigned wi
     bench_close(&bench);
 }
 
+/* Lanes further apart than 32 bits count: gathers in an array of 8 GiB. Slow to scan, so not under valgrind. */
+START_TEST(far_apart)
+{
+    static const char xml[] =
+        LAYOUT_OPEN "<array name=\"a\" of=\"uint8\" extent=\"1 &lt;&lt; 33\"/>\n"
+                    "<kernel name=\"k\" block=\"100\" grid=\"3\">\n"
+                    "<read array=\"a\" index=\"(thread * 2654435761 * 1001) % (1 &lt;&lt; 33)\"/>\n"
+                    "<write array=\"a\" index=\"((lane &lt;&lt; 32) ^ (thread / 3)) % (1 &lt;&lt; 33)\"/>\n"
+                    "</kernel></layout>";
+    struct arena arena = {0};
+    struct findings findings = {0};
+    struct bench bench;
+    const struct device *device = load_device(&arena);
+    if (random_count() > 500) {
+        ck_assert(bench_open_text(&bench, device, "far", xml));
+        struct option **chosen = choose_restricted(&bench, NULL);
+        ck_assert_ptr_nonnull(chosen);
+        compare_choice(&bench, chosen, &findings, "far", xml);
+        bench_close(&bench);
+    }
+    arena_free(&arena);
+    findings_close(&findings);
+}
+END_TEST
+
 START_TEST(random_warps)
 {
     struct arena arena = {0};
@@ -1498,6 +1523,7 @@ Suite *score_suite(void)
     tcase_add_loop_test(exact, faults_by_hand, 0, FAULT_CASES);
     tcase_add_loop_test(exact, wide_is_refused, 0, sizeof(not_wide) / sizeof(not_wide[0]));
     tcase_add_loop_test(exact, random_warps, 0, 5);
+    tcase_add_test(exact, far_apart);
     suite_add_tcase(suite, exact);
     TCase *random = tcase_create("random");
     tcase_add_test(random, random_wild);

@@ -15,14 +15,16 @@ view
 rank
 estimate
 score
-walk coverage request
 candidates
-stage
-launch
-affine box
+stage wide
+pattern
+launch+evaluate+trace
+coverage
+request
 plan
 layout
 check
+device_load
 read embedded
 template
 template_lex
@@ -31,7 +33,8 @@ expr+spec
 expr_lex notation
 diag
 source
-text arena checked lanes
+sort_warps lanes
+text arena checked vectors sector_set
 '
 
 # How a library's headers begin, and the modules whose files may include them.

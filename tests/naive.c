@@ -1049,30 +1049,9 @@ static bool walk_warp(struct walk *walk, uint64_t first, uint64_t past)
     return fine;
 }
 
-/* Calls for every event of a thread that uses a staged array. */
-typedef void event_visitor(void *context, struct walk *walk, struct box *box, const struct event *event,
-                           const int64_t block[3]);
-
-static bool visit_thread(struct walk *walk, uint64_t thread, event_visitor *visit, void *context)
+/* Makes the box hold what an event touches, seen from the block's origin. */
+static void widen_box(struct box *box, const struct event *event, const int64_t block[3])
 {
-    struct trace trace;
-    int64_t block[3];
-    block_of(block, walk->kernel, thread);
-    bool fine = run_thread(walk, thread, &trace);
-    for (size_t e = 0; fine && e < trace.count; e++) {
-        struct box *box = &walk->boxes[trace.events[e].access->array->number];
-        if (box->staged)
-            visit(context, walk, box, &trace.events[e], block);
-    }
-    arena_free(&walk->scratch);
-    return fine;
-}
-
-static void widen_box(void *context, struct walk *walk, struct box *box, const struct event *event,
-                      const int64_t block[3])
-{
-    (void)context;
-    (void)walk;
     for (unsigned d = 0; d < event->access->array->dim_count; d++) {
         int64_t at = event->index[d];
         for (unsigned b = 0; b < 3; b++)
@@ -1083,6 +1062,22 @@ static void widen_box(void *context, struct walk *walk, struct box *box, const s
             box->high[d] = at;
     }
     box->touched = true;
+}
+
+/* Widens the boxes by all that one thread touches. False on a fault. */
+static bool widen_boxes(struct walk *walk, uint64_t thread)
+{
+    struct trace trace;
+    int64_t block[3];
+    block_of(block, walk->kernel, thread);
+    bool fine = run_thread(walk, thread, &trace);
+    for (size_t e = 0; fine && e < trace.count; e++) {
+        struct box *box = &walk->boxes[trace.events[e].access->array->number];
+        if (box->staged)
+            widen_box(box, &trace.events[e], block);
+    }
+    arena_free(&walk->scratch);
+    return fine;
 }
 
 /* Flags the bytes of the record that a selection may hold, whatever values its subscripts take. */
@@ -1235,7 +1230,7 @@ static bool find_boxes(struct walk *walk, size_t array_count)
         return true;
     uint64_t threads = walk->kernel->block_threads * walk->kernel->block_count;
     for (uint64_t thread = 0; thread < threads; thread++)
-        if (!visit_thread(walk, thread, widen_box, NULL))
+        if (!widen_boxes(walk, thread))
             return false;
     for (size_t a = 0; a < array_count; a++)
         if (walk->boxes[a].staged && walk->boxes[a].touched)

@@ -1,0 +1,192 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+#include "text.h"
+#include "view_code_internal.h"
+
+static bool evenly_placed(const void *context, size_t leaf, size_t stride_leaves, uint64_t count)
+{
+    const struct mapping *mapping = context;
+    if (mapping->tile_records == 0)
+        return true;
+    const struct placement *leaves = &mapping->leaves[leaf];
+    uint64_t stride = count > 1 ? leaves[stride_leaves].offset - leaves[0].offset : 0;
+    for (uint64_t i = 1; i < count; i++)
+        if (leaves[i * stride_leaves].offset - leaves[0].offset != i * stride)
+            return false;
+    return true;
+}
+
+/* Bytes that one more in a loop's variable adds to the address. */
+uint64_t loop_stride(const struct mapping *mapping, const struct part *part, const struct part_loop *loop)
+{
+    if (mapping->record_stride != 0 || loop->stride_leaves == 0)
+        return loop->stride_bytes;
+    const struct placement *leaves = &mapping->leaves[part->leaf];
+    return loop->count > 1 ? leaves[loop->stride_leaves].offset - leaves[0].offset : 0;
+}
+
+/* 0 where every address suits the part's type, else the alignment that all have. */
+static unsigned unaligned_piece(const struct mapping *mapping, const struct part *part)
+{
+    const struct placement *place = &mapping->leaves[part->leaf];
+    uint64_t all = plan_alignment(mapping, place->offset + part->inner_offset, place->stride);
+    for (size_t i = 0; i < part->loop_count; i++)
+        all |= loop_stride(mapping, part, &part->loops[i]);
+    uint64_t alignment = all & (~all + 1);
+    return alignment >= part->type->align ? 0 : (unsigned)alignment;
+}
+
+static const char *accessor_name(const struct code *code, const char *key)
+{
+    if (key[0] == '\0')
+        return "at";
+    char *name = arena_copy(code->arena, key, strlen(key));
+    char *to = name;
+    for (const char *from = key; *from != '\0'; from++)
+        if (*from != ']')
+            *to++ = *from == '.' || *from == '[' ? '_' : *from;
+    *to = '\0';
+    return name;
+}
+
+static const char *name_take_c(struct code *code, const char *wanted)
+{
+    while (!name_set_add(&code->issued_c, code->arena, wanted))
+        wanted = arena_printf(code->arena, "%s_", wanted);
+    return wanted;
+}
+
+static int compare_accessors(const void *a, const void *b)
+{
+    return strcmp((*(const struct accessor *const *)a)->part->key, (*(const struct accessor *const *)b)->part->key);
+}
+
+static void sort_accessors(const struct code *code, struct array_code *made)
+{
+    made->by_key = arena_array(code->arena, made->parts.count, sizeof(const struct accessor *));
+    for (size_t i = 0; i < made->parts.count; i++)
+        made->by_key[i] = &made->accessors[i];
+    qsort(made->by_key, made->parts.count, sizeof(const struct accessor *), compare_accessors);
+}
+
+static int compare_key(const void *key, const void *accessor)
+{
+    return strcmp(key, (*(const struct accessor *const *)accessor)->part->key);
+}
+
+const struct accessor *find_accessor(const struct array_code *array, const char *key)
+{
+    const struct accessor *const *found =
+        bsearch(key, array->by_key, array->parts.count, sizeof(const struct accessor *), compare_key);
+    return found == NULL ? NULL : *found;
+}
+
+/* A component of a vector that is aligned is had through the vector. */
+static void borrow_accessor(const struct array_code *array, struct accessor *accessor)
+{
+    const struct accessor *vector = find_accessor(array, accessor->part->vector_key);
+    accessor->borrowed = vector->piece == 0;
+    if (!accessor->borrowed)
+        return;
+    static const char *const suffixes[] = {".x", ".y", ".z", ".w"};
+    accessor->name = vector->name;
+    accessor->suffix = suffixes[accessor->part->component == 'w' ? 3 : accessor->part->component - 'x'];
+    accessor->piece = 0;
+}
+
+/* Fields keep their names; those put together from a path give way to them, and to one another. */
+static void name_accessors(struct code *code, struct array_code *array)
+{
+    struct name_set taken = {0};
+    for (size_t i = 0; i < array->parts.count; i++) {
+        const struct part *part = &array->parts.items[i];
+        struct accessor *accessor = &array->accessors[i];
+        const char *name = accessor_name(code, part->key);
+        bool field = strcmp(name, part->key) == 0;
+        *accessor =
+            (struct accessor){.part = part, .name = name, .suffix = "", .piece = unaligned_piece(array->mapping, part)};
+        if (!field || accessor->piece != 0)
+            accessor->name = name_take(code, &taken, name);
+        accessor->c_name = name_take_c(code, arena_printf(code->arena, "%s_%s", array->c_name, name));
+    }
+}
+
+/* Counts the leaves of each size that come before each leaf: what the address of a column is made of. */
+static bool count_sizes(const struct code *code, struct array_code *made)
+{
+    enum { SIZES_MAX = 64 };
+    const struct record *record = made->array->record;
+    made->sizes = arena_array(code->arena, SIZES_MAX, sizeof(*made->sizes));
+    made->before = arena_array(code->arena, SIZES_MAX, sizeof(*made->before));
+    for (size_t leaf = 0; leaf < record->leaf_count; leaf++) {
+        size_t s = 0;
+        while (s < made->size_count && made->sizes[s] != record->leaves[leaf].size)
+            s++;
+        if (s == SIZES_MAX) {
+            diag_error(code->diags, "not-generated", made->array->name.where,
+                       "array '%s' has unions of more than %d sizes", made->array->name.text, SIZES_MAX);
+            return false;
+        }
+        if (s == made->size_count)
+            made->sizes[made->size_count++] = record->leaves[leaf].size;
+    }
+    for (size_t s = 0; s < made->size_count; s++) {
+        uint32_t *counts = arena_array(code->arena, record->leaf_count + 1, sizeof(*counts));
+        for (size_t leaf = 0; leaf < record->leaf_count; leaf++)
+            counts[leaf + 1] = counts[leaf] + (record->leaves[leaf].size == made->sizes[s]);
+        made->before[s] = counts;
+    }
+    return true;
+}
+
+struct parts array_parts(const struct code *code, const struct array_code *array, const struct segment *path,
+                         struct shape *shape)
+{
+    return parts_of(code, array->array->record->type, path, shape, false, evenly_placed, array->mapping);
+}
+
+static bool array_prepare(struct code *code, const struct array *array)
+{
+    struct array_code *made = &code->arrays[array->number];
+    made->array = array;
+    made->option = code->chosen[array->number];
+    made->mapping = made->option->mapping;
+    made->view_name = name_take(code, &code->issued, arena_printf(code->arena, "%s_view", array->name.text));
+    made->c_name = name_take_c(code, arena_printf(code->arena, "%s_%s", code->spec->name.text, array->name.text));
+    made->leaves = array_parts(code, made, NULL, NULL);
+    made->parts = parts_of(code, array->record->type, NULL, NULL, true, evenly_placed, made->mapping);
+    made->accessors = arena_array(code->arena, made->parts.count, sizeof(*made->accessors));
+    name_accessors(code, made);
+    sort_accessors(code, made);
+    for (size_t i = 0; i < made->parts.count; i++)
+        if (made->parts.items[i].component != '\0')
+            borrow_accessor(made, &made->accessors[i]);
+    return made->mapping->record_stride != 0 || made->mapping->tile_records != 0 || count_sizes(code, made);
+}
+
+/* Types and params keep their names in the C header, too. */
+static void name_given_c(struct code *code)
+{
+    const char *prefix = code->spec->name.text;
+    for (const struct type *type = code->spec->types; type != NULL; type = type->next)
+        (void)name_take_c(code, arena_printf(code->arena, "%s_%s", prefix, type->name.text));
+    for (size_t i = 0; i < code->spec->param_count; i++)
+        (void)name_take_c(code, arena_printf(code->arena, "%s_%s", prefix, code->param_names[i]));
+}
+
+bool arrays_prepare(struct code *code)
+{
+    bool fine = true;
+    name_given_c(code);
+    code->arrays = arena_array(code->arena, code->spec->array_count, sizeof(*code->arrays));
+    for (const struct array *array = code->spec->arrays; array != NULL; array = array->next)
+        fine = array_prepare(code, array) && fine;
+    return fine;
+}
+
+const struct array_code *array_code(const struct code *code, const struct array *array)
+{
+    return &code->arrays[array->number];
+}

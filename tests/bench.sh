@@ -1,0 +1,163 @@
+#!/bin/sh
+# Measures the budgets of the design (section 9) and prints one line each: the budget, what was measured, and whether it
+# is within. Times are medians; on a busy machine the time on all cores, in brackets, says more. Exits 1 where something
+# fails or two ways to count differ, never because of a time.
+#
+#   SECTORWISE=TOOL BENCH_DIR=DIR tests/bench.sh      DIR holds bench_run, bench_score and bench_render
+set -u
+cd "$(dirname "$0")/.." || exit 2
+tool=${SECTORWISE:-build/sectorwise}
+bench=${BENCH_DIR:-build/default/tests}
+data=tests/data/bench
+failed=0
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# row WORK BUDGET MEASURED VERDICT NOTE
+row() {
+    printf '%-52s %15s %15s  %-6s  %s\n' "$@"
+}
+
+fail() {
+    row "$1" "$2" '-' 'failed' "$3"
+    failed=1
+}
+
+# judge MEASURED at-most|at-least LIMIT: within or over
+judge() {
+    awk -v a="$1" -v how="$2" -v b="$3" 'BEGIN { print (how == "at-most" ? a <= b : a >= b) ? "within" : "over" }'
+}
+
+# calculate FORMAT EXPRESSION
+calculate() {
+    awk "BEGIN { printf \"$1\", $2 }"
+}
+
+# time_row WORK LIMIT_MS MS CPU_MS NOTE; an empty limit: no budget
+time_row() {
+    if [ -n "$2" ]; then
+        row "$1" "<= $2 ms" "$(calculate '%.2f ms' "$3")" "$(judge "$3" at-most "$2")" "$5 $(calculate '[%.2f ms]' "$4")"
+    else
+        row "$1" '' "$(calculate '%.2f ms' "$3")" '' "$5 $(calculate '[%.2f ms]' "$4")"
+    fi
+}
+
+# process_row WORK LIMIT_MS RUNS CORES ARGUMENT...: the tool's own time, start of the process included
+process_row() {
+    work=$1 limit=$2 runs=$3 cores=$4
+    shift 4
+    if result=$(OMP_NUM_THREADS=$cores "$bench/bench_run" "$runs" "$tool" "$@"); then
+        # shellcheck disable=SC2086
+        set -- $result
+        time_row "$work" "$limit" "$1" "$2" "$runs runs, process"
+        peak=$3
+    else
+        fail "$work" "$limit ms" "$tool $*"
+        peak=
+    fi
+}
+
+# memory_row WORK LIMIT_MIB NOTE: of the last process_row
+memory_row() {
+    if [ -n "$peak" ]; then
+        row "$1" "<= $2 MiB" "$peak MiB" "$(judge "$peak" at-most "$2")" "$3"
+    fi
+}
+
+# score_row WORK LIMIT_MS RUNS SPEC: counting alone
+score_row() {
+    if result=$(OMP_NUM_THREADS=2 "$bench/bench_score" tool "$3" "$4"); then
+        work=$1 limit=$2 runs=$3
+        # shellcheck disable=SC2086
+        set -- $result
+        time_row "$work" "$limit" "$1" "$2" "$runs runs, in process, $(calculate '%.3g' "$3") lane addresses"
+    else
+        fail "$1" "$2 ms" "$4"
+    fi
+}
+
+# rate_row WORK LIMIT_MILLIONS WAY CORES RUNS SPEC: lane addresses a second a core; an empty limit: a yardstick
+rate_row() {
+    work=$1 limit=$2 way=$3 cores=$4 runs=$5 spec=$6
+    if ! result=$(OMP_NUM_THREADS=$cores "$bench/bench_score" "$way" "$runs" "$spec"); then
+        fail "$work" "$limit M/s" "$spec"
+        return
+    fi
+    # shellcheck disable=SC2086
+    set -- $result
+    rate=$(calculate '%.1f' "$3 / $1 / 1000 / $cores")
+    note="$runs runs, $3 lane addresses, $(calculate '%.0f ms [%.0f ms: %.1f M/s]' "$1, $2, $3 / $2 / 1000")"
+    if [ -n "$limit" ]; then
+        row "$work" ">= $limit M/s" "$rate M/s" "$(judge "$rate" at-least "$limit")" "$note"
+    else
+        row "$work" '' "$rate M/s" '' "$note"
+    fi
+    shift 2
+    [ -n "$counted" ] || counted=$*
+    if [ "$counted" != "$*" ]; then
+        fail "$work" 'equal counts' "counts $*, the tool $counted"
+    fi
+}
+
+# irregular_rows NAME SPEC: the tool, then the yardsticks, which must count the same
+irregular_rows() {
+    counted=
+    rate_row "$1, 1 core" 400 tool 1 5 "$2"
+    rate_row "$1, 2 cores, each" 400 tool 2 5 "$2"
+    rate_row "  yardstick: a loop in C, 1 core" '' compiled 1 3 "$2"
+    rate_row "  yardstick: expr_evaluate a thread, 1 core" '' evaluated 1 1 "$2"
+}
+
+# The most threads (a power of two) that a scatter walks in 20 s, as a small one foretells; 2^26 at least.
+scatter_exponent() {
+    # shellcheck disable=SC2046
+    set -- $(OMP_NUM_THREADS=2 "$bench/bench_run" 1 "$tool" score -D 'THREADS=1 shl 26' "$data/scatter.xml")
+    awk -v ms="${1:-20000}" 'BEGIN { for (e = 26; e < 30 && ms * 2 <= 20000; e++) ms *= 2; print e }'
+}
+
+render_row() {
+    if result=$("$bench/bench_render" 9); then
+        # shellcheck disable=SC2086
+        set -- $result
+        row 'render a page of 10,000 records' '' "$(calculate '%.1f MB/s' "$2 / $1 / 1000")" '' \
+            "9 runs, in process, $2 bytes in $(calculate '%.1f ms' "$1")"
+    else
+        fail 'render a page of 10,000 records' '' bench_render
+    fi
+}
+
+row work budget measured '' 'how; [time on all cores]'
+row ---- ------ -------- '' ---
+
+process_row 'rank: 1 record type, a million records, 3 kernels' 30 21 2 rank layouts/particles.xml
+
+for shape in stream strided grid; do
+    case $shape in
+    stream) what='2^30 threads, structure of arrays' ;;
+    strided) what='2^30 threads, records apart, a tail test' ;;
+    grid) what='2^30 threads, a 2-D grid, a loop, edges' ;;
+    esac
+    score_row "score: $what" 20 11 "$data/affine_$shape.xml"
+    process_row '  the same, start of the process included' 20 11 2 score "$data/affine_$shape.xml"
+    if [ $shape = stream ]; then affine_peak=$peak; fi
+done
+
+irregular_rows 'score: hashed indices' "$data/hashed.xml"
+irregular_rows 'score: indices from a table' "$data/gather.xml"
+
+process_row 'rank: 64 fields, 20 kernels (layouts as they are)' 1000 5 2 rank "$data/fields.xml"
+memory_row '  its peak memory' 64 'the largest of 5 runs'
+row '  the search over field groups' '1000 ms, 64 MiB' 'not built yet' '' 'comes with the issue of field groups'
+
+peak=$affine_peak
+memory_row 'peak memory: 2^30 threads, affine' 256 'score of the structure of arrays above, 11 runs'
+exponent=$(scatter_exponent)
+process_row "score: 2^$exponent threads write hashed records of 4 GiB" '' 1 2 score -D "THREADS=1 shl $exponent" "$data/scatter.xml"
+memory_row '  its peak memory' 256 "2^$exponent threads, of 2^30 as many as about 20 s allow; the array is always 2^30 words"
+
+render_row
+process_row 'generate: layouts/particles.xml, all files' '' 11 2 generate layouts/particles.xml -o "$scratch"
+
+exit $failed
