@@ -11,7 +11,8 @@ enum {
     PIECES_MAX = 1 << 17,          /* one-dimensional ones that counting may expand lattices into */
     UNIT_BYTES = 2 * SECTOR_BYTES, /* counting goes by whole pairs of sectors */
     WINDOW_GRANULES = 1 << 14,     /* that counting looks at at once */
-    PERIOD_BYTES_MAX = 1 << 22
+    LOOKED_AT_MAX = 1 << 30,       /* granules of one stretch */
+    PERIOD_BYTES_MAX = 1 << 26
 };
 static const uint64_t BITS_BYTES_MAX = UINT64_C(1) << 30;
 
@@ -87,7 +88,7 @@ static uint64_t sectors_of(const struct coverage *coverage)
 static bool start_bits(struct coverage *coverage)
 {
     uint64_t read_words = words_for(sectors_of(coverage));
-    uint64_t written_words = words_for(sectors_of(coverage) * (SECTOR_BYTES / coverage->granule));
+    uint64_t written_words = read_words * (SECTOR_BYTES / coverage->granule); /* whole words of 64 sectors */
     if (read_words + written_words > BITS_BYTES_MAX / sizeof(uint64_t))
         return false;
     uint64_t *written = calloc(written_words, sizeof(uint64_t)), *read = calloc(read_words, sizeof(uint64_t));
@@ -357,6 +358,7 @@ struct sweep {
     unsigned char *flags; /* a granule, WINDOW_GRANULES of them: 1 read, 2 written */
     unsigned shift;       /* log2 of the granule's bytes, which divide every place */
     struct footprint sum;
+    bool too_long; /* a stretch without a short period that is too long to look at */
 };
 
 static void footprint_add(struct footprint *to, const struct footprint *more, uint64_t times)
@@ -462,6 +464,10 @@ static void count_stretch(struct sweep *sweep, uint64_t from, uint64_t to)
     uint64_t period = active_period(sweep), bytes = to - from;
     if (period == 0)
         period = UNIT_BYTES;
+    if (period > bytes / 2 && bytes >> sweep->shift > LOOKED_AT_MAX) {
+        sweep->too_long = true;
+        return;
+    }
     if (period > bytes / 2) {
         struct footprint all = count_granules(sweep, from, to);
         footprint_add(&sweep->sum, &all, 1);
@@ -526,9 +532,10 @@ static int compare_pieces(const void *a, const void *b)
 /* How many one-dimensional pieces a lattice is: all dimensions but the longest one are written out. */
 static unsigned longest_dim(const struct lattice *lattice)
 {
-    unsigned longest = 0;
-    for (unsigned k = 1; k < lattice->dims; k++)
-        if (lattice->count[k] > lattice->count[longest])
+    unsigned longest = lattice->dims; /* none: a far step repeats too seldom to have a period */
+    for (unsigned k = 0; k < lattice->dims; k++)
+        if (lattice->step[k] <= PERIOD_BYTES_MAX / 4 &&
+            (longest == lattice->dims || lattice->count[k] > lattice->count[longest]))
             longest = k;
     return longest;
 }
@@ -560,8 +567,8 @@ static void expand(struct sweep *sweep, const struct lattice *lattice, unsigned 
             expand(sweep, lattice, dim + 1, kept, start + q * lattice->step[dim]);
         return;
     }
-    uint64_t step = lattice->dims > 0 ? lattice->step[kept] : lattice->length;
-    uint64_t count = lattice->dims > 0 ? lattice->count[kept] : 1;
+    uint64_t step = kept < lattice->dims ? lattice->step[kept] : lattice->length;
+    uint64_t count = kept < lattice->dims ? lattice->count[kept] : 1;
     sweep->pieces[sweep->count++] = (struct piece){.start = start,
                                                    .end = start + step * (count - 1) + lattice->length,
                                                    .step = step,
@@ -595,6 +602,7 @@ static bool count_lattices(struct coverage *coverage, size_t pieces, struct foot
         sweep.shift = common_shift(&sweep);
         qsort(sweep.pieces, sweep.count, sizeof(*sweep.pieces), compare_pieces);
         sweep_pieces(&sweep);
+        fits = !sweep.too_long;
         *out = sweep.sum;
     }
     free(sweep.pieces);
@@ -603,14 +611,22 @@ static bool count_lattices(struct coverage *coverage, size_t pieces, struct foot
     return fits;
 }
 
-static void count_bits(const struct coverage *coverage, struct footprint *out)
+/* True where the 64 sectors from `first` on (a multiple of 64) have no bit at all. */
+static bool nothing_in_word(const struct coverage *coverage, uint64_t first)
 {
-    uint64_t sectors = sectors_of(coverage);
+    const unsigned per_sector = SECTOR_BYTES / coverage->granule;
+    uint64_t any = coverage->read_bits[first / 64];
+    for (unsigned i = 0; i < per_sector; i++)
+        any |= coverage->written_bits[first / 64 * per_sector + i];
+    return any == 0;
+}
+
+static void count_word(const struct coverage *coverage, uint64_t first, struct footprint *out)
+{
     const unsigned per_sector = SECTOR_BYTES / coverage->granule;
     const uint64_t all = (UINT64_C(1) << per_sector) - 1;
     bool even_read = false;
-    *out = (struct footprint){0};
-    for (uint64_t s = 0; s < sectors; s++) {
+    for (uint64_t s = first; s < first + 64; s++) {
         bool read = (coverage->read_bits[s / 64] >> (s % 64) & 1) != 0;
         uint64_t bit = s * per_sector;
         uint64_t granules = coverage->written_bits[bit / 64] >> (bit % 64) & all;
@@ -618,6 +634,15 @@ static void count_bits(const struct coverage *coverage, struct footprint *out)
         out->read_pairs += read && (s % 2 == 0 || !even_read);
         even_read = s % 2 == 0 && read;
     }
+}
+
+static void count_bits(const struct coverage *coverage, struct footprint *out)
+{
+    uint64_t sectors = sectors_of(coverage);
+    *out = (struct footprint){0};
+    for (uint64_t first = 0; first < sectors; first += 64)
+        if (!nothing_in_word(coverage, first))
+            count_word(coverage, first, out);
 }
 
 bool coverage_count(struct coverage *coverage, struct footprint *out)

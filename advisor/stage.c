@@ -6,6 +6,7 @@
 #include "checked.h"
 #include "launch.h"
 #include "plan.h"
+#include "stage_cover.h"
 
 /* What looking at a kernel's events finds about an array's indices. */
 struct survey {
@@ -14,7 +15,7 @@ struct survey {
     bool known[3]; /* a block dimension along which some event is a line */
     int64_t step[SPEC_DIMS_MAX][3];
     int64_t low[SPEC_DIMS_MAX], high[SPEC_DIMS_MAX]; /* relative to the block's origin */
-    bool found, measuring, irregular, too_large;
+    bool found, measuring, irregular, too_large, faulty;
     unsigned points; /* events of single blocks seen before any line */
     uint64_t records_max;
 };
@@ -90,16 +91,20 @@ static bool survey_run(struct survey *survey, const struct kernel *kernel, struc
     struct diags ignored = {.arena = arena}; /* faults are the counting's to report */
     struct launch_shape shape = launch_shape_of(kernel);
     struct launch_sink sink = {survey, survey_event, NULL, NULL, NULL};
-    return launch_run(kernel, &shape, &sink, arena, &ignored) == LAUNCH_DONE;
+    enum launch_status status = launch_run(kernel, &shape, &sink, arena, &ignored);
+    survey->faulty = status == LAUNCH_FAULT;
+    return status == LAUNCH_DONE;
 }
 
 static bool survey_footprint(struct survey *survey, const struct kernel *kernel, struct arena *arena,
                              const char **reason)
 {
-    const char *not_affine = "a block's footprint is no box that moves evenly with blockIdx";
-    *reason = not_affine;
-    if (!survey_run(survey, kernel, arena) || !survey->found)
+    *reason = "a block's footprint is no box that moves evenly with blockIdx";
+    if (!survey_run(survey, kernel, arena) || !survey->found) {
+        if (survey->faulty)
+            *reason = "the kernel does what is an error, which scoring it 'direct' tells";
         return false;
+    }
     for (unsigned b = 0; b < 3; b++)
         if (kernel->grid[b] > 1 && !survey->known[b])
             return false;
@@ -238,6 +243,9 @@ bool stage_plan(struct stage **out, struct arena *arena, const struct kernel *ke
         memcpy(stage->origin_step[d], survey.step[d], sizeof(stage->origin_step[d]));
     }
     if (!lay_out(stage, mapping, plan, device, reason))
+        return false;
+    *reason = "the block's threads do not write every record of its footprint, so that storing it would store others";
+    if (stage->copy_out && !stage_writes_cover(stage, arena))
         return false;
     uint64_t divides = 4 | mapping->record_stride | array->offset | mapping->row_bytes;
     stage->word_bytes = stage->out_word_bytes = (unsigned)(divides & (~divides + 1));

@@ -176,6 +176,8 @@ bool wide_serves(const struct kernel *kernel, struct arena *arena, const char **
     struct expected narrow = {launch_shape_of(kernel), true}, quarter = {wide_shape(kernel), false};
     struct launch_sink narrow_sink = {&narrow, index_is_thread, NULL, NULL, NULL};
     struct launch_sink quarter_sink = {&quarter, index_is_thread, NULL, NULL, NULL};
-    return launch_run(kernel, &narrow.shape, &narrow_sink, arena, &ignored) == LAUNCH_DONE &&
-           launch_run(kernel, &quarter.shape, &quarter_sink, arena, &ignored) == LAUNCH_DONE;
+    enum launch_status status = launch_run(kernel, &narrow.shape, &narrow_sink, arena, &ignored);
+    if (status == LAUNCH_FAULT)
+        *reason = "the kernel does what is an error, which scoring it 'direct' tells";
+    return status == LAUNCH_DONE && launch_run(kernel, &quarter.shape, &quarter_sink, arena, &ignored) == LAUNCH_DONE;
 }

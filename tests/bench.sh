@@ -1,7 +1,7 @@
 #!/bin/sh
 # Measures the budgets of the design (section 9) and prints one line each: the budget, what was measured, and whether it
-# is within. Times are medians; on a busy machine the time on all cores, in brackets, says more. Exits 1 where something
-# fails or two ways to count differ, never because of a time.
+# is within. Times are medians of wall time; brackets hold the same by the time that all cores spent, which says more
+# where others use the machine too. Exits 1 where something fails or two ways to count differ, never because of a time.
 #
 #   SECTORWISE=TOOL BENCH_DIR=DIR tests/bench.sh      DIR holds bench_run, bench_score and bench_render
 set -u
