@@ -160,8 +160,6 @@ bool candidates_agree(bool *wide, const struct spec *spec, size_t kernel_number,
     return true;
 }
 
-/* --- enumeration -------------------------------------------------------------------------------------------------- */
-
 struct option_list {
     struct option **items;
     size_t count, capacity;
@@ -259,8 +257,6 @@ static void offer_layouts(struct option_list *list, const struct context *contex
         offer_plans(list, context, array, &layout);
     }
 }
-
-/* --- what was asked for ------------------------------------------------------------------------------------------- */
 
 /* What pins an array: the last --candidate that names it, else its `layout` attribute. */
 struct pin {

@@ -73,8 +73,6 @@ void coverage_clear(struct coverage *coverage)
     coverage->read_bits = coverage->written_bits = NULL;
 }
 
-/* --- bits --------------------------------------------------------------------------------------------------------- */
-
 static uint64_t words_for(uint64_t bits)
 {
     return bits / 64 + 1;
@@ -138,8 +136,6 @@ static void mark_list(struct coverage *coverage, struct list *list)
         mark_lattice(coverage, &list->items[i], list->items[i].dims, (uint64_t)list->items[i].start);
     list->count = 0;
 }
-
-/* --- lattices ----------------------------------------------------------------------------------------------------- */
 
 static void drop_dim(struct lattice *lattice, unsigned dim)
 {
@@ -340,8 +336,6 @@ bool coverage_add(struct coverage *coverage, unsigned worker, bool written, int6
     }
     return list->count <= LATTICES_MAX || turn_to_bits(coverage, list);
 }
-
-/* --- counting ----------------------------------------------------------------------------------------------------- */
 
 /* A lattice of at most one dimension: bytes [start + q step, + length), 0 <= q < count. */
 struct piece {

@@ -76,8 +76,6 @@ static void roll_back(const struct worker *worker, unsigned depth)
         sink->rollback(sink->context, worker->number, depth);
 }
 
-/* --- built-in names over a box ------------------------------------------------------------------------------------ */
-
 static struct value uniform_value(struct evaluator *evaluator, int64_t number)
 {
     int64_t *storage = evaluator_vector(evaluator);
@@ -158,8 +156,6 @@ static void set_block_builtins(struct worker *worker)
     evaluator->builtins[BUILTIN_THREAD] = linear_value(worker, shape->scale, shape->shift);
     evaluator->linear = linear_value(worker, 1, 0);
 }
-
-/* --- statements --------------------------------------------------------------------------------------------------- */
 
 static enum outcome obey(struct worker *worker, enum launch_verdict verdict)
 {
@@ -532,8 +528,6 @@ static enum outcome run_statements(struct worker *worker, const struct statement
     worker->evaluator.vectors_used = scope;
     return outcome;
 }
-
-/* --- boxes of blocks ---------------------------------------------------------------------------------------------- */
 
 static uint64_t first_block_number(const struct shared *shared, const struct box *box)
 {

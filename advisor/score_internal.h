@@ -64,6 +64,12 @@ static inline size_t phase_slot(const struct kernel_job *job, const struct array
 bool job_add(struct kernel_job *job, unsigned worker, const struct array *array, size_t slot, bool stores,
              const struct pattern *pattern);
 
+/* Runs the kernel under `shape` and tallies its events. False after a diagnostic or job_fail. */
+bool job_run_launch(struct kernel_job *job, const struct launch_shape *shape, struct arena *arena, struct diags *diags);
+
+/* Adds count * times; UINT64_MAX stands for all that is beyond. */
+void score_add_saturating(uint64_t *to, uint64_t count, uint64_t times);
+
 /* Counts the copies of a staged array over all blocks. */
 bool job_add_copies(struct kernel_job *job, const struct mapping *mapping, const struct stage *stage);
 

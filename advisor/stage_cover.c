@@ -56,7 +56,7 @@ static size_t place_in_box(const struct stage *stage, const int64_t r[])
 /* Whether every record of the cut box was touched. */
 static bool is_whole(const struct stage *stage, const struct cover *cover, const int64_t from[], const int64_t to[])
 {
-    int64_t r[SPEC_DIMS_MAX];
+    int64_t r[SPEC_DIMS_MAX] = {0};
     unsigned last = stage->dim_count - 1;
     for (unsigned d = 0; d <= last; d++)
         r[d] = from[d];
@@ -93,7 +93,7 @@ static bool cut_alike(const struct stage *stage, const struct cover *cover)
 
 static void close_box(struct covers *covers, struct cover *cover, unsigned access)
 {
-    int64_t from[SPEC_DIMS_MAX], to[SPEC_DIMS_MAX];
+    int64_t from[SPEC_DIMS_MAX] = {0}, to[SPEC_DIMS_MAX] = {0};
     const struct stage *stage = covers->stage;
     if (cover->box == 0)
         return;
