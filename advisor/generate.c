@@ -14,8 +14,6 @@
 #include "text.h"
 #include "view_code.h"
 
-/* ---- templates --------------------------------------------------------------------------------------------------- */
-
 static const struct {
     const char *name;   /* embedded as NAME.mustache */
     const char *suffix; /* of the file that it makes */
@@ -78,8 +76,6 @@ static const char *template_suffix(struct arena *arena, const char *path)
             return NULL;
     return dot;
 }
-
-/* ---- rendering --------------------------------------------------------------------------------------------------- */
 
 /* Removes blanks at the ends of lines, which nested partials leave where a line of theirs is empty. */
 static size_t trim_lines(char *text, size_t length)
@@ -178,8 +174,6 @@ struct generated *generate_render(const struct spec *spec, const struct device *
     json_decref(view);
     return fine ? generated : NULL;
 }
-
-/* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 static bool report(struct diags *diags, const char *what, const char *path)
 {

@@ -88,12 +88,48 @@ static void borrow_accessor(const struct array_code *array, struct accessor *acc
 {
     const struct accessor *vector = find_accessor(array, accessor->part->vector_key);
     accessor->borrowed = vector->piece == 0;
+    accessor->name = accessor->own_name;
+    accessor->suffix = "";
     if (!accessor->borrowed)
         return;
     static const char *const suffixes[] = {".x", ".y", ".z", ".w"};
     accessor->name = vector->name;
     accessor->suffix = suffixes[accessor->part->component == 'w' ? 3 : accessor->part->component - 'x'];
     accessor->piece = 0;
+}
+
+static void borrow_accessors(struct array_code *array)
+{
+    for (size_t i = 0; i < array->parts.count; i++)
+        if (array->parts.items[i].component != '\0')
+            borrow_accessor(array, &array->accessors[i]);
+}
+
+/* The alignment of a part in the shared copy, as unaligned_piece gives it. */
+static unsigned staged_piece(const struct stage *stage, const struct part *part)
+{
+    uint64_t all = VECTOR_BYTES_MAX | part->offset | stage->record_bytes;
+    if (stage->dim_count > 1)
+        all |= stage->row_bytes;
+    for (size_t i = 0; i < part->loop_count; i++)
+        all |= part->loops[i].stride_bytes;
+    uint64_t alignment = all & (~all + 1);
+    return alignment >= part->type->align ? 0 : (unsigned)alignment;
+}
+
+const struct array_code *array_staged(const struct code *code, const struct array_code *array,
+                                      const struct stage *stage)
+{
+    struct array_code *staged = arena_alloc(code->arena, sizeof(*staged));
+    *staged = *array;
+    staged->accessors = arena_array(code->arena, array->parts.count, sizeof(*staged->accessors));
+    for (size_t i = 0; i < array->parts.count; i++) {
+        staged->accessors[i] = array->accessors[i];
+        staged->accessors[i].piece = staged_piece(stage, &array->parts.items[i]);
+    }
+    sort_accessors(code, staged);
+    borrow_accessors(staged);
+    return staged;
 }
 
 /* Fields keep their names; those put together from a path give way to them, and to one another. */
@@ -105,10 +141,10 @@ static void name_accessors(struct code *code, struct array_code *array)
         struct accessor *accessor = &array->accessors[i];
         const char *name = accessor_name(code, part->key);
         bool field = strcmp(name, part->key) == 0;
-        *accessor =
-            (struct accessor){.part = part, .name = name, .suffix = "", .piece = unaligned_piece(array->mapping, part)};
+        *accessor = (struct accessor){
+            .part = part, .name = name, .own_name = name, .suffix = "", .piece = unaligned_piece(array->mapping, part)};
         if (!field || accessor->piece != 0)
-            accessor->name = name_take(code, &taken, name);
+            accessor->name = accessor->own_name = name_take(code, &taken, name);
         accessor->c_name = name_take_c(code, arena_printf(code->arena, "%s_%s", array->c_name, name));
     }
 }
@@ -160,9 +196,7 @@ static bool array_prepare(struct code *code, const struct array *array)
     made->accessors = arena_array(code->arena, made->parts.count, sizeof(*made->accessors));
     name_accessors(code, made);
     sort_accessors(code, made);
-    for (size_t i = 0; i < made->parts.count; i++)
-        if (made->parts.items[i].component != '\0')
-            borrow_accessor(made, &made->accessors[i]);
+    borrow_accessors(made);
     return made->mapping->record_stride != 0 || made->mapping->tile_records != 0 || count_sizes(code, made);
 }
 

@@ -41,20 +41,8 @@ void put_accessor_names(const struct code *code, const struct accessor *accessor
     put_text(view, "address_function", name_fresh(code, arena_printf(code->arena, "address_%s", accessor->name)));
 }
 
-unsigned staged_piece(const struct stage *stage, const struct accessor *accessor)
-{
-    const struct part *part = accessor->part;
-    uint64_t all = VECTOR_BYTES_MAX | part->offset | stage->record_bytes;
-    if (stage->dim_count > 1)
-        all |= stage->row_bytes;
-    for (size_t i = 0; i < part->loop_count; i++)
-        all |= part->loops[i].stride_bytes;
-    uint64_t alignment = all & (~all + 1);
-    return accessor->borrowed || alignment >= part->type->align ? 0 : (unsigned)alignment;
-}
-
 static json_t *accessor_view(const struct code *code, const struct array_code *array, const struct accessor *accessor,
-                             unsigned piece, const char *address, bool needs_record)
+                             const char *address, bool needs_record)
 {
     const struct part *part = accessor->part;
     json_t *view = json_object();
@@ -71,17 +59,17 @@ static json_t *accessor_view(const struct code *code, const struct array_code *a
     put_text(view, "address", address);
     put_flag(view, "needs_record", needs_record);
     put_accessor_names(code, accessor, view);
-    put_flag(view, "reference", piece == 0);
-    put_number(view, "piece", piece);
+    put_flag(view, "reference", accessor->piece == 0);
+    put_number(view, "piece", accessor->piece);
     return view;
 }
 
 json_t *accessor_view_at(const struct code *code, const struct array_code *array, const struct accessor *accessor,
-                         unsigned piece, const char *record)
+                         const char *record)
 {
     const struct part *part = accessor->part;
     const char *address = arena_printf(code->arena, "%s%s", record, offset_text(code->arena, part->offset, part, NULL));
-    return accessor_view(code, array, accessor, piece, address, false);
+    return accessor_view(code, array, accessor, address, false);
 }
 
 /* A leaf on its way between a C record and its place in the array. */
@@ -313,7 +301,7 @@ static json_t *array_view(const struct code *code, const struct array_code *arra
     json_t *accessors = json_array(), *leaves = json_array();
     for (size_t i = 0; i < array->parts.count; i++)
         if (!array->accessors[i].borrowed)
-            add(accessors, accessor_view(code, array, &array->accessors[i], array->accessors[i].piece,
+            add(accessors, accessor_view(code, array, &array->accessors[i],
                                          address_text(code, array, array->accessors[i].part), needs_record));
     for (size_t i = 0; i < array->leaves.count; i++)
         add(leaves, leaf_view(code, array, &array->leaves.items[i]));

@@ -166,10 +166,11 @@ const char *indent_text(struct arena *arena, size_t levels);
 struct accessor {
     const struct part *part;
     const char *name;
-    const char *c_name; /* "particles_particles_pos" */
-    const char *suffix; /* ".x" where the accessor is the vector's; else "" */
-    bool borrowed;      /* the vector's accessor serves: this part has none */
-    unsigned piece;     /* 0: it returns a reference; else the bytes of the aligned pieces that get_ and set_ move */
+    const char *c_name;   /* "particles_particles_pos" */
+    const char *own_name; /* where it does not borrow another's */
+    const char *suffix;   /* ".x" where the accessor is the vector's; else "" */
+    bool borrowed;        /* the vector's accessor serves: this part has none */
+    unsigned piece;       /* 0: it returns a reference; else the bytes of the aligned pieces that get_ and set_ move */
 };
 
 struct array_code {
@@ -192,6 +193,9 @@ bool arrays_prepare(struct code *code);
 json_t *arrays_view(const struct code *code);
 const struct array_code *array_code(const struct code *code, const struct array *array);
 const struct accessor *find_accessor(const struct array_code *array, const char *key);
+/* The array as it is in its shared copy, where strides differ, and with them what is aligned. */
+const struct array_code *array_staged(const struct code *code, const struct array_code *array,
+                                      const struct stage *stage);
 /* What a path leads to, in parts that have accessors. */
 struct parts array_parts(const struct code *code, const struct array_code *array, const struct segment *path,
                          struct shape *shape);
@@ -260,7 +264,8 @@ struct kernel_code {
     const char *step_name;            /* "drift_step" */
     const struct statement **visible; /* lets and loops in scope */
     size_t visible_count, visible_capacity;
-    const bool *shared; /* a flag an array: in shared memory */
+    const bool *shared;                /* a flag an array: in shared memory */
+    const struct array_code **reached; /* an array: as the kernel gets at it, in place or in the shared copy */
 };
 
 /* What part of a kernel has done with a shared array since the last barrier. */
@@ -284,9 +289,7 @@ json_t *tile_view(const struct kernel_code *kernel, const struct array_code *arr
 const char *tile_name(const struct code *code, const struct array *array);
 /* A part's accessor in the shared copy: its view, made for the addresses there. */
 json_t *accessor_view_at(const struct code *code, const struct array_code *array, const struct accessor *accessor,
-                         unsigned piece, const char *record_address);
-/* accessor->piece as it is in the shared copy, where strides differ. */
-unsigned staged_piece(const struct stage *stage, const struct accessor *accessor);
+                         const char *record_address);
 
 /* view_code_tables.c */
 json_t *tables_view(const struct code *code);

@@ -381,7 +381,7 @@ static void place_shared_array(const struct kernel_code *kernel, struct shared_l
 static bool place_tile(const struct kernel_code *kernel, struct shared_layout *layout, const struct array *array)
 {
     enum { LINE = 128 }; /* all banks once */
-    const struct array_code *made = array_code(kernel->code, array);
+    const struct array_code *made = kernel->reached[array->number];
     const struct stage *stage = usage_of(kernel, array)->stage;
     json_t *view = tile_view(kernel, made, stage);
     if (view == NULL)
@@ -566,6 +566,18 @@ static void put_statements(struct kernel_code *kernel, json_t *view, const char 
     kernel->scope.builtin_used = NULL;
 }
 
+static void find_reached(struct kernel_code *kernel)
+{
+    const struct code *code = kernel->code;
+    kernel->reached = arena_array(code->arena, code->spec->array_count + 1, sizeof(const struct array_code *));
+    for (const struct array *array = code->spec->arrays; array != NULL; array = array->next) {
+        const struct usage *usage = usage_of(kernel, array);
+        const struct array_code *made = array_code(code, array);
+        bool staged = usage->used && usage->stage != NULL;
+        kernel->reached[array->number] = staged ? array_staged(code, made, usage->stage) : made;
+    }
+}
+
 static json_t *kernel_view(const struct code *code, const struct kernel *k, size_t number)
 {
     struct kernel_code kernel = {.code = code, .kernel = k, .number = number};
@@ -578,6 +590,7 @@ static json_t *kernel_view(const struct code *code, const struct kernel *k, size
         shared[array->number] = array->space == SPACE_SHARED;
     kernel.scope = (struct expr_scope){.code = code, .slot_varies = varies};
     kernel.shared = shared;
+    find_reached(&kernel);
     kernel.wide = is_wide(&kernel);
     kernel.step_count = flow_count_steps(k);
     kernel.step_name = name_fresh(code, arena_printf(code->arena, "%s_step", name));

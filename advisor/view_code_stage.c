@@ -179,8 +179,7 @@ json_t *tile_view(const struct kernel_code *kernel, const struct array_code *arr
     const bool *used = used_accessors(kernel, array);
     for (size_t i = 0; i < array->parts.count; i++)
         if (used[i])
-            add(accessors, accessor_view_at(code, array, &array->accessors[i],
-                                            staged_piece(stage, &array->accessors[i]), record_text(code, stage)));
+            add(accessors, accessor_view_at(code, array, &array->accessors[i], record_text(code, stage)));
     put(view, "accessors", accessors);
     return view;
 }

@@ -387,10 +387,8 @@ static json_t *move_view(const struct moved *moved, const struct part *part)
 {
     const struct kernel_code *kernel = moved->step->kernel;
     const struct code *code = kernel->code;
-    const struct array_code *array = array_code(code, moved->access->array);
-    const struct accessor *accessor = find_accessor(array, part->key);
-    const struct stage *stage = usage_of(kernel, moved->access->array)->stage;
-    const unsigned unaligned = stage == NULL ? accessor->piece : staged_piece(stage, accessor);
+    const struct accessor *accessor = find_accessor(kernel->reached[moved->access->array->number], part->key);
+    const unsigned unaligned = accessor->piece;
     const uint64_t pieces = move_piece(accessor, unaligned), piece = unaligned != 0 ? unaligned : pieces;
     json_t *view = json_object();
     put(view, "loops", loops_view(code, part));

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Measures the budgets of the design (section 9) and prints one line each: the budget, what was measured, and whether it
-# is within. Times are medians of wall time; brackets hold the same by the time that all cores spent, which says more
-# where others use the machine too. Exits 1 where something fails or two ways to count differ, never because of a time.
+# is within. Times are medians of wall time; in brackets stands the mean time that all cores spent, which says more where
+# others use the machine too. Rates a core go by that time. Exits 1 where something fails or two ways to count differ,
+# never because of a time.
 #
 #   SECTORWISE=TOOL BENCH_DIR=DIR tests/bench.sh      DIR holds bench_run, bench_score and bench_render
 set -u
@@ -78,7 +79,8 @@ score_row() {
     fi
 }
 
-# rate_row WORK LIMIT_MILLIONS WAY CORES RUNS SPEC: lane addresses a second a core; an empty limit: a yardstick
+# rate_row WORK LIMIT_MILLIONS WAY CORES RUNS SPEC: lane addresses a second a core, by the time that the cores spent; an
+# empty limit: a yardstick
 rate_row() {
     work=$1 limit=$2 way=$3 cores=$4 runs=$5 spec=$6
     if ! result=$(OMP_NUM_THREADS=$cores "$bench/bench_score" "$way" "$runs" "$spec"); then
@@ -87,8 +89,8 @@ rate_row() {
     fi
     # shellcheck disable=SC2086
     set -- $result
-    rate=$(calculate '%.1f' "$3 / $1 / 1000 / $cores")
-    note="$runs runs, $3 lane addresses, $(calculate '%.0f ms [%.0f ms: %.1f M/s]' "$1, $2, $3 / $2 / 1000")"
+    rate=$(calculate '%.1f' "$3 / $2 / 1000")
+    note="$runs runs, in process, $3 lane addresses, $(calculate '%.1f ms [%.1f ms]' "$1, $2")"
     if [ -n "$limit" ]; then
         row "$work" ">= $limit M/s" "$rate M/s" "$(judge "$rate" at-least "$limit")" "$note"
     else
