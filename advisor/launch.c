@@ -579,6 +579,8 @@ static enum outcome attempt_box(struct worker *worker)
     size_t used = evaluator->vectors_used;
     worker->loop_depth = 0;
     worker->trips = 0;
+    /* What one block taught about its loops must not reach the next: which worker has that one is chance. */
+    memset(worker->walked, 0, ((size_t)worker->shared->kernel->slot_count + 1) * sizeof(*worker->walked));
     worker->boxes++;
     worker->region++;
     for (unsigned k = 3; k < LAUNCH_DIMS_MAX; k++)
@@ -615,11 +617,9 @@ static void run_points(struct worker *worker, const struct box *box, unsigned di
         return;
     }
     struct worker *team = worker->team;
-    unsigned workers = launch_workers();
-    for (unsigned i = 0; i < workers; i++) {
+    const unsigned workers = launch_workers(), walked_dims = worker->walked_dims;
+    for (unsigned i = 0; i < workers; i++)
         team[i].parallel = true;
-        team[i].walked_dims = worker->walked_dims;
-    }
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 8) num_threads((int)workers)
 #endif
@@ -630,6 +630,7 @@ static void run_points(struct worker *worker, const struct box *box, unsigned di
         struct worker *mine = team;
 #endif
         struct box part = sub_box(box, dim, (uint64_t)q, 1, 1);
+        mine->walked_dims = walked_dims;
         run_box(mine, &part);
     }
     for (unsigned i = 0; i < workers; i++)

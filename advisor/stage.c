@@ -218,6 +218,21 @@ static bool lay_out(struct stage *stage, const struct mapping *mapping, const st
     return stage->bytes + shared_arrays_bytes(stage->kernel) <= (uint64_t)device->shared_bytes_per_block;
 }
 
+/* Blocks whose boxes overlap would write one another's records back. */
+static bool boxes_are_apart(const struct stage *stage)
+{
+    for (unsigned b = 0; b < 3; b++) {
+        bool apart = stage->kernel->grid[b] == 1;
+        for (unsigned d = 0; d < stage->dim_count; d++) {
+            int64_t step = stage->origin_step[d][b];
+            apart = apart || (uint64_t)(step < 0 ? -step : step) >= stage->extent[d];
+        }
+        if (!apart)
+            return false;
+    }
+    return true;
+}
+
 bool stage_plan(struct stage **out, struct arena *arena, const struct kernel *kernel, const struct mapping *mapping,
                 const struct plan *plan, const struct device *device, const char **reason)
 {
@@ -243,6 +258,9 @@ bool stage_plan(struct stage **out, struct arena *arena, const struct kernel *ke
         memcpy(stage->origin_step[d], survey.step[d], sizeof(stage->origin_step[d]));
     }
     if (!lay_out(stage, mapping, plan, device, reason))
+        return false;
+    *reason = "blocks would store overlapping parts of it";
+    if (stage->copy_out && !boxes_are_apart(stage))
         return false;
     *reason = "the block's threads do not write every record of its footprint, so that storing it would store others";
     if (stage->copy_out && !stage_writes_cover(stage, arena))

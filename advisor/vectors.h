@@ -4,7 +4,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__linux__) &&                           \
     !defined(__SANITIZE_ADDRESS__)
-#define VECTORS_WIDE __attribute__((target_clones("default", "avx2", "arch=skylake-avx512"), optimize("O3")))
+#define VECTORS_WIDE __attribute__((target_clones("default", "avx2", "arch=x86-64-v4"), optimize("O3")))
 #else
 #define VECTORS_WIDE
 #endif

@@ -220,10 +220,11 @@ static void compare_access(struct tally *tally, const json_t *view, const char *
 
 static void compare_steps(struct tally *tally, const json_t *steps, const char *where)
 {
-    size_t i, j;
-    json_t *step, *access;
-    json_array_foreach(steps, i, step) json_array_foreach(json_object_get(step, "accesses"), j, access)
-        compare_access(tally, access, where);
+    for (size_t i = 0; i < json_array_size(steps); i++) {
+        const json_t *accesses = json_object_get(json_array_get(steps, i), "accesses");
+        for (size_t j = 0; j < json_array_size(accesses); j++)
+            compare_access(tally, json_array_get(accesses, j), where);
+    }
 }
 
 /* Every access of generated code issues the instructions that were counted. */
