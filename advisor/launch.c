@@ -254,7 +254,7 @@ static enum outcome trip_variable(struct value *out, struct worker *worker, cons
 static enum outcome walk_trips(struct worker *worker, const struct trips *trips, uint64_t first, uint64_t stride,
                                uint64_t count)
 {
-    enum outcome outcome = OUTCOME_OK;
+    enum outcome outcome = worker->trips + count > LAUNCH_WALKED_TRIPS_MAX ? OUTCOME_FAULT : OUTCOME_OK;
     for (uint64_t q = 0; q < count && outcome == OUTCOME_OK; q++) {
         size_t used = worker->evaluator.vectors_used;
         struct value variable;
@@ -435,9 +435,33 @@ static enum outcome next_variable(struct worker *worker, const struct statement 
     return OUTCOME_OK;
 }
 
+/* Goes through the trips to come without their bodies: FAULT where there are too many, before any is walked. */
+static enum outcome require_end(struct worker *worker, const struct statement *loop, const struct value *to,
+                                const struct value *step, const struct mask *active, uint64_t trips_done)
+{
+    struct evaluator *evaluator = &worker->evaluator;
+    const struct value variable = evaluator->slots[loop->slot];
+    struct mask running = *active;
+    int64_t *storage[2] = {evaluator_vector(evaluator), evaluator_vector(evaluator)};
+    const size_t used = evaluator->vectors_used;
+    enum outcome outcome = OUTCOME_OK;
+    for (uint64_t trip = trips_done; outcome == OUTCOME_OK; trip++) {
+        const struct mask before = running;
+        outcome = another_trip(&running, worker, loop, to, &before);
+        if (outcome != OUTCOME_OK || !mask_any(&running))
+            break;
+        outcome =
+            trip >= LAUNCH_TRIPS_MAX ? OUTCOME_FAULT : next_variable(worker, loop, step, &running, storage[trip % 2]);
+        evaluator->vectors_used = used;
+    }
+    evaluator->slots[loop->slot] = variable;
+    return outcome;
+}
+
 static enum outcome run_tested_loop(struct worker *worker, const struct statement *loop, const struct value *from,
                                     const struct value *step, const struct mask *active)
 {
+    enum { TRIPS_UNSUSPICIOUS = 4096 };
     struct evaluator *evaluator = &worker->evaluator;
     struct value to = {0};
     enum outcome outcome = OUTCOME_OK;
@@ -452,8 +476,10 @@ static enum outcome run_tested_loop(struct worker *worker, const struct statemen
         outcome = another_trip(&running, worker, loop, &to, &before);
         if (outcome != OUTCOME_OK || !mask_any(&running))
             break;
-        if (trip >= LAUNCH_TRIPS_MAX)
-            return OUTCOME_FAULT;
+        if (trip == TRIPS_UNSUSPICIOUS)
+            outcome = require_end(worker, loop, &to, step, &running, trip);
+        if (outcome != OUTCOME_OK)
+            break;
         struct value variable = evaluator->slots[loop->slot];
         outcome = run_trip(worker, loop, &variable, &running);
         evaluator->slots[loop->slot] = variable;

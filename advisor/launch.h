@@ -15,7 +15,7 @@ enum {
     LAUNCH_DIMS_MAX = 8, /* of a box: blockIdx.x, .y, .z, then loops */
     LAUNCH_THREADS_MAX = 1024,
     LAUNCH_TRIPS_MAX = 1 << 20,       /* of a loop with `next` or `while` */
-    LAUNCH_WALKED_TRIPS_MAX = 1 << 22 /* of all loops that a block must walk trip by trip */
+    LAUNCH_WALKED_TRIPS_MAX = 1 << 20 /* of all loops that a block must walk trip by trip */
 };
 
 /* What is launched. An ordinary launch has scale 1 and shift 0. For wide access a thread stands for `scale`
