@@ -415,5 +415,25 @@ rendering() {
 }
 
 for group in ${*:-usage help mixing scores ranks refuses outputs colors generates rendering}; do $group; done
+# What is printed does not depend on how many threads count, nor on which has which block.
+cat >irregular.xml <<'XML'
+<layout xmlns="urn:sectorwise:layout:1" name="irregular">
+  <table name="to" extent="4096" values="uniform" range="4096"/>
+  <struct name="Row"><field name="start" type="int"/><field name="weight" type="double"/></struct>
+  <array name="rows" of="Row" extent="4096"/>
+  <kernel name="walk" block="64" grid="64">
+    <for var="k" to="to[thread] % 7">
+      <if test="k % 2 == 0"><read array="rows" index="to[(thread + k) % 4096]"/></if>
+      <else><read array="rows" field="weight" index="(thread + k) % 4096"/></else>
+    </for>
+  </kernel>
+</layout>
+XML
+OMP_NUM_THREADS=1 "$tool" rank irregular.xml --format json >one
+for threads in 2 3 4 4; do
+    OMP_NUM_THREADS=$threads "$tool" rank irregular.xml --format json >several
+    same one several
+done
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
