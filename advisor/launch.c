@@ -580,8 +580,9 @@ static enum outcome running_threads(struct mask *out, struct worker *worker)
     const struct launch_shape *shape = worker->shared->shape;
     struct evaluator *evaluator = &worker->evaluator;
     memset(out, 0, sizeof(*out));
-    for (unsigned t = 0; t < evaluator->threads; t++)
-        out->words[t / 64] |= UINT64_C(1) << (t % 64);
+    memset(out->words, 0xff, evaluator->threads / 64 * sizeof(out->words[0]));
+    if (evaluator->threads % 64 != 0)
+        out->words[evaluator->threads / 64] = (UINT64_C(1) << (evaluator->threads % 64)) - 1;
     if (shape->limit == UINT64_MAX && shape->first == 0)
         return OUTCOME_OK;
     struct value first = uniform_value(evaluator, (int64_t)shape->first);

@@ -22,6 +22,13 @@ bool job_fail(struct kernel_job *job, const char *id, struct span where, const c
 static unsigned active_addresses(int64_t *out, const struct pattern *pattern)
 {
     unsigned count = 0;
+    bool all = pattern->threads % 64 == 0;
+    for (unsigned i = 0; i < pattern->threads / 64 && all; i++)
+        all = pattern->active[i] == UINT64_MAX;
+    if (all) {
+        memcpy(out, pattern->address, pattern->threads * sizeof(*out));
+        return pattern->threads;
+    }
     for (unsigned t = 0; t < pattern->threads; t++)
         if ((pattern->active[t / 64] >> (t % 64) & 1) != 0)
             out[count++] = pattern->address[t];
