@@ -38,4 +38,15 @@ static inline bool checked_round_up_u64(uint64_t *out, uint64_t value, uint64_t 
     return checked_add_u64(out, value, rest == 0 ? 0 : step - rest);
 }
 
+/* Of 0 and b: b. */
+static inline uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 #endif

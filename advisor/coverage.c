@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checked.h"
 #include "request.h"
 
 enum {
@@ -421,16 +422,6 @@ static struct footprint count_granules(const struct sweep *sweep, uint64_t from,
         count_flags(&sum, sweep, end - at);
     }
     return sum;
-}
-
-static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
 }
 
 /* The period of the active pieces in bytes, a multiple of a unit; 0: they are all dense; UINT64_MAX: too long. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checked.h"
 #include "lanes.h"
 
 __extension__ typedef __int128 wide;
@@ -302,16 +303,6 @@ static uint64_t points_to_multiple(const struct value *a, const struct evaluator
     return fewest == 0 ? 1 : fewest;
 }
 
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Splits a dimension whose step is no multiple of the divisor: by its period, or, where that gives fewer boxes, where
  * the quotient changes next. */
 static enum outcome split_for_divisor(struct evaluator *evaluator, const struct value *a, int64_t divisor, unsigned odd,
@@ -319,7 +310,7 @@ static enum outcome split_for_divisor(struct evaluator *evaluator, const struct 
 {
     unsigned k = widest_dim(evaluator, a, odd);
     uint64_t step = a->step[k] < 0 ? 0 - (uint64_t)a->step[k] : (uint64_t)a->step[k];
-    uint64_t period = (uint64_t)divisor / gcd(step, (uint64_t)divisor);
+    uint64_t period = (uint64_t)divisor / greatest_common_divisor(step, (uint64_t)divisor);
     uint64_t count = evaluator->count[k];
     wide multiples = (wide)step * (wide)(count - 1) / divisor + 1;
     if ((a->varies & (a->varies - 1)) == 0 && multiples <= (wide)(period < count ? period : count)) {

@@ -263,16 +263,6 @@ static bool add_in_tiles(struct event_job *work, const struct instruction *what,
     return add_at(work, what, &bytes);
 }
 
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Splits a dimension by its remainder of the tile until every step is a whole number of tiles. Subscripts ride on the
  * same points, so their steps are split alike. */
 static bool add_tiled(struct event_job *work, const struct instruction *what, const struct place *records)
@@ -283,7 +273,7 @@ static bool add_tiled(struct event_job *work, const struct instruction *what, co
         k++;
     if (k >= LAUNCH_DIMS_MAX)
         return add_in_tiles(work, what, records);
-    uint64_t period = tile / gcd(step_size(records->step[k]), tile);
+    uint64_t period = tile / greatest_common_divisor(step_size(records->step[k]), tile);
     for (uint64_t r = 0; r < period && r < records->count[k]; r++) {
         int64_t constant[LAUNCH_THREADS_MAX];
         struct place part = *records;

@@ -19,19 +19,11 @@ struct copy {
     bool out; /* copy-out: shared loads and global stores */
 };
 
-static int64_t origin_at(const struct stage *stage, unsigned d, const uint64_t block[3])
-{
-    int64_t origin = stage->origin[d];
-    for (unsigned b = 0; b < 3; b++)
-        origin += stage->origin_step[d][b] * (int64_t)block[b];
-    return origin;
-}
-
 /* The least and the most origin of a dimension over the blocks. */
 static void origin_bounds(const struct stage *stage, unsigned d, const struct block_box *blocks, int64_t *low,
                           int64_t *high)
 {
-    *low = *high = origin_at(stage, d, blocks->first);
+    *low = *high = stage_origin(stage, d, blocks->first);
     for (unsigned b = 0; b < 3; b++) {
         int64_t reach = stage->origin_step[d][b] * (int64_t)(blocks->count[b] - 1);
         *(reach < 0 ? low : high) += reach;
@@ -57,7 +49,7 @@ static struct cut_box cut(const struct stage *stage, const struct block_box *blo
 {
     struct cut_box box = {{0}, {0}};
     for (unsigned d = 0; d < stage->dim_count; d++) {
-        int64_t origin = origin_at(stage, d, blocks->first), extent = (int64_t)stage->array->extent[d];
+        int64_t origin = stage_origin(stage, d, blocks->first), extent = (int64_t)stage->array->extent[d];
         int64_t from = origin < 0 ? -origin : 0, to = (int64_t)stage->extent[d];
         to = origin + to > extent ? extent - origin : to;
         box.first[d] = (uint64_t)from;
@@ -158,7 +150,7 @@ static bool add_same_blocks(const struct copy *copy, const struct block_box *blo
     int64_t origin[SPEC_DIMS_MAX];
     uint64_t words = copy->mapping->record_stride / word_bytes(copy);
     for (unsigned d = 0; d < stage->dim_count; d++) {
-        origin[d] = origin_at(stage, d, blocks->first);
+        origin[d] = stage_origin(stage, d, blocks->first);
         words *= box.count[d];
     }
     struct step step;

@@ -8,6 +8,14 @@
 #include "plan.h"
 #include "stage_cover.h"
 
+int64_t stage_origin(const struct stage *stage, unsigned d, const uint64_t block[3])
+{
+    int64_t origin = stage->origin[d];
+    for (unsigned b = 0; b < 3; b++)
+        origin += stage->origin_step[d][b] * (int64_t)block[b];
+    return origin;
+}
+
 /* What looking at a kernel's events finds about an array's indices. */
 struct survey {
     const struct array *array;

@@ -45,4 +45,7 @@ bool stage_plan(struct stage **out, struct arena *arena, const struct kernel *ke
                 const struct plan *plan, const struct device *device, const char **reason)
     __attribute__((warn_unused_result));
 
+/* Where dimension `d` of a block's box begins, before it is cut to the array's extent. */
+int64_t stage_origin(const struct stage *stage, unsigned d, const uint64_t block[3]);
+
 #endif

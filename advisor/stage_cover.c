@@ -23,20 +23,12 @@ struct covers {
     uint64_t *whole;     /* an access: blocks whose cut box it writes whole; under atomics */
 };
 
-static int64_t origin_of(const struct stage *stage, unsigned d, const uint64_t block[3])
-{
-    int64_t origin = stage->origin[d];
-    for (unsigned b = 0; b < 3; b++)
-        origin += stage->origin_step[d][b] * (int64_t)block[b];
-    return origin;
-}
-
 /* The records of a block's box inside the array, relative to its uncut origin: [from, to) a dimension. */
 static bool cut_box(const struct stage *stage, const uint64_t block[3], int64_t from[], int64_t to[])
 {
     bool any = true;
     for (unsigned d = 0; d < stage->dim_count; d++) {
-        int64_t origin = origin_of(stage, d, block), extent = (int64_t)stage->array->extent[d];
+        int64_t origin = stage_origin(stage, d, block), extent = (int64_t)stage->array->extent[d];
         from[d] = origin < 0 ? -origin : 0;
         to[d] = (int64_t)stage->extent[d];
         to[d] = origin + to[d] > extent ? extent - origin : to[d];
@@ -126,7 +118,7 @@ static void touch(const struct covers *covers, struct cover *cover, const struct
         if ((event->active[t / 64] >> (t % 64) & 1) == 0)
             continue;
         for (unsigned d = 0; d < stage->dim_count; d++) {
-            r[d] = event->index[d].constant[t] - origin_of(stage, d, event->first_block);
+            r[d] = event->index[d].constant[t] - stage_origin(stage, d, event->first_block);
             for (unsigned k = 3; k < LAUNCH_DIMS_MAX; k++)
                 r[d] += event->index[d].step[k] * (int64_t)q[k];
         }
