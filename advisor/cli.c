@@ -19,7 +19,6 @@ struct parser {
     bool option_unknown;               /* its value, if it has one, is then mistaken for an operand */
     const struct cli_option *used[64]; /* options given, to be held against the command once that is known */
     size_t used_count;
-    size_t input_count;
 };
 
 static const struct span nowhere = {0};
@@ -271,11 +270,8 @@ static void read_operand(struct parser *parser, const char *word)
         parser->help = true;
     else if (parser->command_word == NULL)
         read_command(parser, word);
-    else if (parser->input_count++ == 0)
-        parser->cli->input = word;
-    else if (!parser->command_unknown && !parser->option_unknown)
-        refuse(parser, arena_printf(parser->arena, "'%s' takes one %s; unexpected '%s'", parser->command_word,
-                                    cli_command_rule(parser->cli->command)->operand, shown(parser, word)));
+    else
+        take_word(parser, &parser->cli->inputs, word);
 }
 
 static void read_words(struct parser *parser)
@@ -291,6 +287,26 @@ static void read_words(struct parser *parser)
         else
             read_short(parser, word);
     }
+}
+
+static void check_operands(struct parser *parser, const struct cli_command_rule *rule)
+{
+    struct cli *cli = parser->cli;
+    size_t given = cli->inputs.count;
+    if (given > 0)
+        cli->input = cli->inputs.items[0];
+    if (given > rule->operands_most && !parser->option_unknown)
+        refuse(parser, arena_printf(parser->arena, "'%s' takes %s%s; unexpected '%s'", rule->name,
+                                    rule->operands_most == 1 ? "one " : "", rule->operand,
+                                    shown(parser, cli->inputs.items[rule->operands_most])));
+    if (given < rule->operands_least)
+        refuse(parser, arena_printf(parser->arena, "'%s' needs %s%s", rule->name, rule->operands_most == 1 ? "a " : "",
+                                    rule->operand));
+    size_t standard = 0;
+    for (size_t i = 0; i < given; i++)
+        standard += strcmp(cli->inputs.items[i], "-") == 0;
+    if (standard > 1)
+        refuse(parser, "standard input can be read once only");
 }
 
 /* Options that another command has; -o of several commands is one option to the user. */
@@ -321,8 +337,7 @@ static void check_complete(struct parser *parser)
         return;
     }
     check_used(parser);
-    if (cli->input == NULL)
-        refuse(parser, arena_printf(parser->arena, "'%s' needs a %s", rule->name, rule->operand));
+    check_operands(parser, rule);
     if (cli->command == COMMAND_GENERATE && cli->output == NULL)
         refuse(parser, "'generate' needs -o DIR");
     if (cli->command == COMMAND_GENERATE && cli->output != NULL && strcmp(cli->output, "-") == 0)

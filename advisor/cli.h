@@ -25,9 +25,10 @@ struct cli_words {
 
 struct cli {
     enum cli_command command;
-    const char *input;     /* SPEC or TEMPLATE; "-": standard input */
-    const char *output;    /* -o FILE; NULL: standard output */
-    const char *directory; /* -o DIR of generate */
+    const char *input;       /* SPEC or TEMPLATE, the first operand; "-": standard input */
+    struct cli_words inputs; /* all operands */
+    const char *output;      /* -o FILE; NULL: standard output */
+    const char *directory;   /* -o DIR of generate */
     const char *device;
     enum cli_format format;
     enum cli_color color;

@@ -35,31 +35,31 @@ const struct cli_option cli_options[] = {
 };
 
 const struct cli_command_rule cli_commands[] = {
-    {COMMAND_SCORE, "score", "SPEC", "count what each access makes the GPU's memory system move",
+    {COMMAND_SCORE, "score", "SPEC", 1, 1, "count what each access makes the GPU's memory system move",
      "Counts one launch of every kernel, exactly: requests, 32-byte sectors, 128-byte lines, and\n"
      "the wavefronts of shared memory. Arrays are laid out as described: aos or row-major, read\n"
      "by plan 'direct', unless SPEC pins a layout or --candidate chooses one.\n"
      "\n"
      "  sectorwise score layouts/particles.xml\n"
      "  sectorwise score layouts/particles.xml --candidate 'particles=soa/wide(4)' -D N=4096\n"},
-    {COMMAND_RANK, "rank", "SPEC", "score every candidate layout and plan, and rank them by estimated time",
+    {COMMAND_RANK, "rank", "SPEC", 1, 1, "score every candidate layout and plan, and rank them by estimated time",
      "Scores all layouts and plans that apply to the arrays, and ranks them. Counts are exact;\n"
      "times are estimates. Candidates within 2 % of the best tie with it.\n"
      "\n"
      "  sectorwise rank layouts/particles.xml\n"
      "  sectorwise rank layouts/particles.xml --top 5 --format json -o ranking.json\n"
      "  sectorwise rank layouts/particles.xml --candidate particles=soa\n"},
-    {COMMAND_GENERATE, "generate", "SPEC", "write CUDA code for the winner, or for the candidate chosen",
+    {COMMAND_GENERATE, "generate", "SPEC", 1, 1, "write CUDA code for the winner, or for the candidate chosen",
      "Writes NAME.cuh, NAME_kernels.cuh, NAME.h and NAME_check.cu into DIR, NAME being the\n"
      "description's. Unchanged files keep their time, foreign files are left alone.\n"
      "\n"
      "  sectorwise generate layouts/particles.xml -o generated\n"
      "  sectorwise generate layouts/particles.xml -o generated --check\n"},
-    {COMMAND_RENDER, "render", "TEMPLATE", "fill in a Mustache template with values of a JSON file",
+    {COMMAND_RENDER, "render", "TEMPLATE", 1, 1, "fill in a Mustache template with values of a JSON file",
      "The template engine by itself. What `rank --format json` writes will do for a view.\n"
      "\n"
      "  sectorwise rank layouts/particles.xml --format json | sectorwise render page.mustache --data -\n"},
-    {COMMAND_NONE, NULL, NULL, NULL, NULL},
+    {COMMAND_NONE, NULL, NULL, 0, 0, NULL, NULL},
 };
 
 const struct cli_command_rule *cli_command_rule(enum cli_command command)

@@ -34,7 +34,8 @@ struct cli_option {
 struct cli_command_rule {
     enum cli_command command;
     const char *name;
-    const char *operand; /* what its one operand is */
+    const char *operand; /* what its operands are, as a usage line has it */
+    size_t operands_least, operands_most;
     const char *summary; /* one line */
     const char *text;    /* paragraphs of its help */
 };

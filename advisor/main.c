@@ -1,102 +1,35 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "arena.h"
 #include "candidates.h"
-#include "check.h"
-#include "cli.h"
 #include "cli_output.h"
 #include "cli_render.h"
-#include "device.h"
-#include "diag.h"
+#include "cli_run.h"
 #include "emit.h"
 #include "generate.h"
 #include "rank.h"
-#include "read.h"
 #include "score.h"
 #include "view.h"
-
-/* What the tool ends with. */
-enum exit_status { EXIT_DONE = 0, EXIT_FINDING = 1, EXIT_BAD_INPUT = 2, EXIT_FAULT = 3 };
-
-struct run {
-    struct cli cli;
-    struct arena arena; /* owns all but `out` */
-    struct diags diags;
-    const struct device *device;
-    struct spec *spec;
-    struct text out;
-};
-
-/* Reads the description and checks it: what follows may rely on both. */
-static bool load(struct run *run)
-{
-    run->device = device_load(&run->arena, run->cli.device, &run->diags);
-    if (run->device == NULL)
-        return false;
-    const struct source *source = cli_read(run->cli.input, &run->arena, &run->diags);
-    if (source == NULL)
-        return false;
-    run->spec = read_spec(&run->arena, source, &run->diags);
-    return run->spec != NULL && check_spec(run->spec, &run->arena, run->device, run->cli.definitions,
-                                           run->cli.definition_count, &run->diags);
-}
-
-static enum exit_status write_out(struct run *run)
-{
-    const char *reason;
-    const char *path = run->cli.output;
-    const struct span nowhere = {0};
-    switch (output_write(path, text_string(&run->out), run->out.length, &run->arena, &reason)) {
-    case OUTPUT_OK:
-        return EXIT_DONE;
-    case OUTPUT_NO_PLACE:
-        diag_error(&run->diags, "output", nowhere, "cannot write '%s': %s", path, reason);
-        return EXIT_BAD_INPUT;
-    case OUTPUT_FAILED:
-        diag_error(&run->diags, "output", nowhere, "writing failed: %s", reason);
-        return EXIT_FAULT;
-    case OUTPUT_CLOSED:
-        return EXIT_FAULT;
-    }
-    return EXIT_FAULT;
-}
-
-/* Ends a command: writes its view, but only after a run without errors. */
-static enum exit_status write_view(struct run *run, json_t *view, void emit_text(struct text *, const json_t *, bool))
-{
-    if (view == NULL || diag_failed(&run->diags)) {
-        json_decref(view);
-        return EXIT_BAD_INPUT;
-    }
-    bool to_file = run->cli.output != NULL;
-    if (run->cli.format == FORMAT_JSON)
-        emit_json(&run->out, view);
-    else
-        emit_text(&run->out, view, cli_use_color(&run->cli, to_file ? -1 : STDOUT_FILENO));
-    json_decref(view);
-    return write_out(run);
-}
 
 static enum exit_status run_score(struct run *run)
 {
     struct option **chosen = NULL;
     struct score *score = NULL;
     json_t *view = NULL;
-    if (load(run))
+    if (run_load(run))
         chosen = candidates_choose(run->spec, run->device, &run->arena, run->cli.restrictions,
                                    run->cli.restriction_count, &run->diags);
     if (chosen != NULL)
         score = score_spec(run->spec, run->device, chosen, &run->arena, &run->diags);
     if (score != NULL)
         view = view_score(run->spec, run->device, chosen, score, &run->diags);
-    return write_view(run, view, emit_score);
+    return run_write_view(run, view, emit_score);
 }
 
 static struct ranking *rank_candidates(struct run *run)
 {
     struct options *options = NULL;
-    if (load(run))
+    if (run_load(run))
         options = candidates_enumerate(run->spec, run->device, &run->arena, run->cli.restrictions,
                                        run->cli.restriction_count, &run->diags);
     return options == NULL ? NULL : rank_spec(run->spec, run->device, options, &run->arena, &run->diags);
@@ -108,7 +41,7 @@ static enum exit_status run_rank(struct run *run)
     json_t *view = NULL;
     if (ranking != NULL)
         view = view_rank(run->spec, run->device, ranking, run->cli.top, &run->diags);
-    return write_view(run, view, emit_rank);
+    return run_write_view(run, view, emit_rank);
 }
 
 /* The templates of --template; false after a diagnostic. */
@@ -159,7 +92,7 @@ static enum exit_status run_generate(struct run *run)
     if (generated == NULL || diag_failed(&run->diags) ||
         !generate_write(generated, run->cli.directory, run->cli.check, &run->arena, &run->diags))
         return EXIT_BAD_INPUT;
-    enum exit_status status = write_view(run, view_files(run, chosen, generated), emit_generate);
+    enum exit_status status = run_write_view(run, view_files(run, chosen, generated), emit_generate);
     return status == EXIT_DONE && generated->stale > 0 ? EXIT_FINDING : status;
 }
 
@@ -167,7 +100,7 @@ static enum exit_status run_render(struct run *run)
 {
     if (!cli_render(&run->out, &run->cli, &run->arena, &run->diags))
         return EXIT_BAD_INPUT;
-    return write_out(run);
+    return run_write(run);
 }
 
 static enum exit_status run_command(struct run *run, int argc, char **argv)
@@ -177,7 +110,7 @@ static enum exit_status run_command(struct run *run, int argc, char **argv)
         return EXIT_BAD_INPUT;
     case CLI_ANSWERED:
         run->cli.output = NULL;
-        return write_out(run);
+        return run_write(run);
     case CLI_RUN:
         break;
     }
