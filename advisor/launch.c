@@ -39,6 +39,8 @@ struct worker {
     uint64_t trips;         /* walked in the block at hand */
     bool parallel;          /* inside the parallel region */
     uint64_t region, boxes; /* numbers of those at hand */
+    struct launch_loop loops[LAUNCH_LOOPS_MAX];
+    unsigned loop_count; /* loops that are being run, whether as dimensions or trip by trip */
     struct worker *team;
 };
 
@@ -207,7 +209,9 @@ static enum outcome run_access(struct worker *worker, const struct access *acces
                                      .box = worker->boxes,
                                      .region = worker->region,
                                      .index = index,
-                                     .subscripts = all};
+                                     .subscripts = all,
+                                     .loops = worker->loops,
+                                     .loop_count = worker->loop_count};
         memcpy(event.count, evaluator->count, sizeof(event.count));
         memcpy(event.first_block, worker->box.first, sizeof(event.first_block));
         memcpy(event.block_step, worker->box.step, sizeof(event.block_step));
@@ -219,17 +223,28 @@ static enum outcome run_access(struct worker *worker, const struct access *acces
     return outcome;
 }
 
+/* Runs a loop's body on the trips that `trips` tells. */
+static enum outcome run_body(struct worker *worker, struct launch_loop trips, const struct mask *active)
+{
+    if (worker->loop_count >= LAUNCH_LOOPS_MAX)
+        return OUTCOME_FAULT;
+    worker->loops[worker->loop_count++] = trips;
+    worker->region++;
+    enum outcome outcome = run_statements(worker, trips.loop->body, active);
+    worker->region++;
+    worker->loop_count--;
+    return outcome;
+}
+
 /* One trip with a known loop variable. What the body evaluates is given back at its end. */
-static enum outcome run_trip(struct worker *worker, const struct statement *loop, const struct value *variable,
-                             const struct mask *active)
+static enum outcome run_trip(struct worker *worker, const struct statement *loop, uint64_t trip,
+                             const struct value *variable, const struct mask *active)
 {
     size_t used = worker->evaluator.vectors_used;
     if (++worker->trips > LAUNCH_WALKED_TRIPS_MAX)
         return OUTCOME_FAULT;
     worker->evaluator.slots[loop->slot] = *variable;
-    worker->region++;
-    enum outcome outcome = run_statements(worker, loop->body, active);
-    worker->region++;
+    enum outcome outcome = run_body(worker, (struct launch_loop){.loop = loop, .first = trip}, active);
     worker->evaluator.vectors_used = used;
     return outcome;
 }
@@ -260,7 +275,7 @@ static enum outcome walk_trips(struct worker *worker, const struct trips *trips,
         struct value variable;
         outcome = trip_variable(&variable, worker, trips, first + q * stride);
         if (outcome == OUTCOME_OK)
-            outcome = run_trip(worker, trips->loop, &variable, &trips->active);
+            outcome = run_trip(worker, trips->loop, first + q * stride, &variable, &trips->active);
         worker->evaluator.vectors_used = used;
     }
     return outcome;
@@ -283,13 +298,11 @@ static enum outcome attempt_trips(struct worker *worker, const struct trips *tri
         line.high = last;
         evaluator->count[dim] = count;
         worker->loop_depth++;
-        worker->region++;
         outcome = evaluate_binary(&variable, evaluator, EXPR_ADD, &variable, &line, &trips->active);
         evaluator->slots[trips->loop->slot] = variable;
         if (outcome == OUTCOME_OK)
-            outcome = run_statements(worker, trips->loop->body, &trips->active);
+            outcome = run_body(worker, (struct launch_loop){trips->loop, first, stride, dim}, &trips->active);
         worker->loop_depth--;
-        worker->region++;
         evaluator->count[dim] = 1;
     }
     evaluator->vectors_used = used;
@@ -481,7 +494,7 @@ static enum outcome run_tested_loop(struct worker *worker, const struct statemen
         if (outcome != OUTCOME_OK)
             break;
         struct value variable = evaluator->slots[loop->slot];
-        outcome = run_trip(worker, loop, &variable, &running);
+        outcome = run_trip(worker, loop, trip, &variable, &running);
         evaluator->slots[loop->slot] = variable;
         if (outcome == OUTCOME_OK)
             outcome = next_variable(worker, loop, step, &running, storage[trip % 2]);

@@ -14,8 +14,9 @@
 enum {
     LAUNCH_DIMS_MAX = 8, /* of a box: blockIdx.x, .y, .z, then loops */
     LAUNCH_THREADS_MAX = 1024,
-    LAUNCH_TRIPS_MAX = 1 << 20,       /* of a loop with `next` or `while` */
-    LAUNCH_WALKED_TRIPS_MAX = 1 << 20 /* of all loops that a block must walk trip by trip */
+    LAUNCH_TRIPS_MAX = 1 << 20,        /* of a loop with `next` or `while` */
+    LAUNCH_WALKED_TRIPS_MAX = 1 << 20, /* of all loops that a block must walk trip by trip */
+    LAUNCH_LOOPS_MAX = 64              /* nested in each other: reading allows no more elements */
 };
 
 /* What is launched. An ordinary launch has scale 1 and shift 0. For wide access a thread stands for `scale`
@@ -34,6 +35,13 @@ struct launch_value {
     int64_t step[LAUNCH_DIMS_MAX];
 };
 
+/* A loop around an event, and its trip there, counted from 0: first + step * q[dim]. */
+struct launch_loop {
+    const struct statement *loop;
+    uint64_t first, step;
+    unsigned dim; /* of the box; 0: no dimension, the trip is `first` */
+};
+
 struct launch_event {
     const struct access *access;
     unsigned thread_count;                  /* of a block */
@@ -44,6 +52,8 @@ struct launch_event {
     uint64_t first_block[3], block_step[3]; /* blockIdx[d] = first_block[d] + block_step[d] * q[d] */
     const struct launch_value *index;       /* one a dimension of the array; inside the extent */
     const struct launch_value *subscripts;  /* one a subscript of the access; inside theirs */
+    const struct launch_loop *loops;        /* around the access, the outermost first */
+    unsigned loop_count;
 };
 
 /* What a sink says of an event. A fault: some active thread of the box's first block does what is an error (or of a

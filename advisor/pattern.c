@@ -117,3 +117,66 @@ bool pattern_count(struct counts *counts, const struct pattern *pattern)
     }
     return true;
 }
+
+/* Dimensions of a box from the one that tells first from later first: blocks in launch order, then loops. */
+static const unsigned significance[LAUNCH_DIMS_MAX] = {2, 1, 0, 3, 4, 5, 6, 7};
+
+static unsigned residue_of(int64_t distance)
+{
+    return (unsigned)((distance % PERIOD + PERIOD) % PERIOD);
+}
+
+/* reach[i][r]: some point of the dimensions from the i-th significant on moves the lanes by r modulo PERIOD. */
+static void find_reach(bool reach[LAUNCH_DIMS_MAX + 1][PERIOD], const struct pattern *pattern)
+{
+    memset(reach, 0, (LAUNCH_DIMS_MAX + 1) * sizeof(*reach));
+    reach[LAUNCH_DIMS_MAX][0] = true;
+    for (unsigned i = LAUNCH_DIMS_MAX; i-- > 0;) {
+        const unsigned k = significance[i], advance = residue_of(pattern->step[k]);
+        for (unsigned q = 0, moved = 0; q < PERIOD && q < pattern->count[k]; q++, moved = (moved + advance) % PERIOD)
+            for (unsigned r = 0; r < PERIOD; r++)
+                reach[i][(r + moved) % PERIOD] |= reach[i + 1][r];
+    }
+}
+
+static void find_first(uint64_t first[LAUNCH_DIMS_MAX], const struct pattern *pattern,
+                       bool reach[LAUNCH_DIMS_MAX + 1][PERIOD], unsigned residue)
+{
+    for (unsigned i = 0; i < LAUNCH_DIMS_MAX; i++) {
+        const unsigned k = significance[i], advance = residue_of(pattern->step[k]);
+        uint64_t q = 0;
+        while (!reach[i + 1][residue]) {
+            residue = (residue + PERIOD - advance) % PERIOD;
+            q++;
+        }
+        first[k] = q;
+    }
+}
+
+bool pattern_visit(const struct pattern *pattern, pattern_visitor *visitor, void *context)
+{
+    struct residues residues;
+    bool reach[LAUNCH_DIMS_MAX + 1][PERIOD];
+    if (!find_residues(&residues, pattern))
+        return false;
+    find_reach(reach, pattern);
+    for (unsigned r = 0; r < PERIOD; r++) {
+        struct pattern_visit visit = {.times = residues.weight[r]};
+        if (visit.times == 0)
+            continue;
+        find_first(visit.first, pattern, reach, r);
+        for (unsigned start = 0; start < pattern->threads; start += WARP_LANES) {
+            int64_t moved[WARP_LANES] = {0};
+            visit.warp = start / WARP_LANES;
+            visit.active = warp_mask(pattern->active, start);
+            if (visit.active == 0)
+                continue;
+            for (unsigned lane = 0; lane < WARP_LANES && start + lane < pattern->threads; lane++)
+                moved[lane] = pattern->address[start + lane] + r;
+            visit.counts = (struct counts){0};
+            add_request(&visit.counts, pattern, moved, visit.active);
+            visitor(context, &visit);
+        }
+    }
+    return true;
+}

@@ -82,6 +82,8 @@ static unsigned store_granule(const struct kernel_job *job, const struct option 
 static bool start_coverages(struct kernel_job *job, struct arena *arena)
 {
     job->coverages = arena_array(arena, job->spec->array_count + 1, sizeof(struct coverage *));
+    if (job->observer != NULL)
+        return true; /* nobody asks for the footprint */
     for (size_t n = 0; n < job->spec->array_count; n++) {
         const struct option *option = job->chosen[n];
         if (option == NULL || !option->usages[job->kernel_number].used || option->array->space == SPACE_SHARED)
@@ -295,44 +297,84 @@ static void put_launch(struct kernel_score *out, const struct kernel_job *job, b
     out->shared_bytes = block_shared_bytes(job);
 }
 
+/* Keeps a launch to the threads of one warp. */
+static void narrow_to(struct launch_shape *shape, const struct score_window *window)
+{
+    if (window == NULL)
+        return;
+    const uint64_t threads = shape->block[0] * shape->block[1] * shape->block[2];
+    const uint64_t in_block = (uint64_t)window->warp * WARP_LANES, first = window->block * threads + in_block;
+    const uint64_t limit = first + (threads - in_block < WARP_LANES ? threads - in_block : WARP_LANES);
+    shape->first = first > shape->first ? first : shape->first;
+    shape->limit = limit < shape->limit ? limit : shape->limit;
+}
+
 static bool run_job(struct kernel_job *job, bool wide, struct arena *arena, struct diags *diags)
 {
     struct launch_shape shape = wide ? wide_shape(job->kernel) : launch_shape_of(job->kernel), tail;
+    narrow_to(&shape, job->window);
     if (!choose_instructions(job, wide ? ROLE_WIDE : ROLE_THREADS, arena) || !job_run_launch(job, &shape, arena, diags))
         return false;
-    if (wide && wide_tail_shape(&tail, job->kernel) &&
-        (!choose_instructions(job, ROLE_TAIL, arena) || !job_run_launch(job, &tail, arena, diags)))
-        return false;
+    job->tail = wide && wide_tail_shape(&tail, job->kernel);
+    if (job->tail) {
+        narrow_to(&tail, job->window);
+        if (!choose_instructions(job, ROLE_TAIL, arena) || !job_run_launch(job, &tail, arena, diags))
+            return false;
+    }
     return run_copies(job) && merge_tallies(job);
+}
+
+static struct kernel_job job_of(const struct spec *spec, size_t kernel_number, const struct device *device,
+                                struct option *const *chosen)
+{
+    const struct kernel *kernel = spec->kernels;
+    for (size_t k = 0; k < kernel_number; k++)
+        kernel = kernel->next;
+    return (struct kernel_job){.spec = spec,
+                               .device = device,
+                               .kernel = kernel,
+                               .kernel_number = kernel_number,
+                               .chosen = chosen,
+                               .workers = launch_workers(),
+                               .slot_count = (size_t)kernel->access_count * 2 + spec->array_count * 2};
+}
+
+/* `out` is filled where it is not NULL. */
+static bool count_job(struct kernel_score *out, struct kernel_job *job, bool wide, struct arena *arena,
+                      struct diags *diags)
+{
+    if (!start_tallies(job) || !start_coverages(job, arena))
+        abort();
+    bool done = run_job(job, wide, arena, diags);
+    if (done && out != NULL) {
+        put_launch(out, job, wide);
+        put_accesses(out, job, arena);
+        done = put_arrays(out, job, arena);
+    }
+    if (!done && job->problem != NULL)
+        diag_error(diags, job->problem_id, job->problem_where, "%s, in kernel '%s'", job->problem,
+                   job->kernel->name.text);
+    free_job(job);
+    return done;
 }
 
 bool score_kernel(struct kernel_score *out, const struct spec *spec, size_t kernel_number, const struct device *device,
                   struct option *const *chosen, bool wide, bool traffic, struct arena *arena, struct diags *diags)
 {
-    const struct kernel *kernel = spec->kernels;
-    for (size_t k = 0; k < kernel_number; k++)
-        kernel = kernel->next;
-    struct kernel_job job = {.spec = spec,
-                             .device = device,
-                             .kernel = kernel,
-                             .kernel_number = kernel_number,
-                             .chosen = chosen,
-                             .workers = launch_workers(),
-                             .slot_count = (size_t)kernel->access_count * 2 + spec->array_count * 2,
-                             .traffic = traffic};
+    struct kernel_job job = job_of(spec, kernel_number, device, chosen);
+    job.traffic = traffic;
     *out = (struct kernel_score){0};
-    if (!start_tallies(&job) || !start_coverages(&job, arena))
-        abort();
-    bool done = run_job(&job, wide, arena, diags);
-    if (done) {
-        put_launch(out, &job, wide);
-        put_accesses(out, &job, arena);
-        done = put_arrays(out, &job, arena);
-    }
-    if (!done && job.problem != NULL)
-        diag_error(diags, job.problem_id, job.problem_where, "%s, in kernel '%s'", job.problem, kernel->name.text);
-    free_job(&job);
-    return done;
+    return count_job(out, &job, wide, arena, diags);
+}
+
+bool score_observe(const struct spec *spec, size_t kernel_number, const struct device *device,
+                   struct option *const *chosen, bool wide, const struct score_observer *observer,
+                   const struct score_window *window, struct arena *arena, struct diags *diags)
+{
+    struct kernel_job job = job_of(spec, kernel_number, device, chosen);
+    job.observer = observer;
+    job.window = window;
+    return count_job(NULL, &job, wide, arena, diags);
 }
 
 static bool fits_device(const struct kernel_score *score, const struct device *device, struct diags *diags)

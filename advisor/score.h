@@ -11,6 +11,7 @@
 #include "candidates.h"
 #include "device.h"
 #include "diag.h"
+#include "pattern.h"
 #include "request.h"
 #include "spec.h"
 
@@ -58,6 +59,45 @@ struct score {
  * records. `traffic`: l1_missed_sectors too. False after a diagnostic. */
 bool score_kernel(struct kernel_score *out, const struct spec *spec, size_t kernel_number, const struct device *device,
                   struct option *const *chosen, bool wide, bool traffic, struct arena *arena, struct diags *diags)
+    __attribute__((warn_unused_result));
+
+/* A machine instruction of a block's warps at all points of a box, as it is counted. */
+struct score_request {
+    const struct access *access; /* NULL in a copy */
+    const struct array *array;
+    enum phase phase;
+    bool stores;                           /* false for atomics */
+    bool tail;                             /* of the threads that do what wide access leaves over, a record each */
+    unsigned number;                       /* among the loads, or the stores, of the access; 0 in a copy */
+    const struct instruction *instruction; /* NULL in a copy */
+    const struct pattern *pattern;         /* its `shared` tells a copy's two sides apart */
+    /* Point q of the pattern is in the block with blockIdx[d] = first_block[d] + block_step[d] * q[d], */
+    uint64_t first_block[3], block_step[3];
+    /* and on these trips of the loops around it: a loop's `dim` is one of the pattern. */
+    const struct launch_loop *loops;
+    unsigned loop_count;
+    uint64_t copy_step; /* in a copy: which step of the copying loop, from 0 */
+};
+
+/* Told of every request. Workers may call at once; mark and rollback are those of struct launch_sink. */
+struct score_observer {
+    void *context;
+    void (*request)(void *context, unsigned worker, const struct score_request *request);
+    void (*mark)(void *context, unsigned worker, unsigned depth);
+    void (*rollback)(void *context, unsigned worker, unsigned depth);
+};
+
+/* One warp of a launch: the linear number of its block, and its own in the block. */
+struct score_window {
+    uint64_t block;
+    unsigned warp;
+};
+
+/* Runs one launch of a kernel as score_kernel counts it, for an observer only. `window`: of all warps just that one,
+ * and its block's copies; NULL: the whole launch. False after a diagnostic. */
+bool score_observe(const struct spec *spec, size_t kernel_number, const struct device *device,
+                   struct option *const *chosen, bool wide, const struct score_observer *observer,
+                   const struct score_window *window, struct arena *arena, struct diags *diags)
     __attribute__((warn_unused_result));
 
 /* Counts one launch of every kernel. Returns NULL after a diagnostic: an index outside its extent, overflow, division

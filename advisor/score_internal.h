@@ -41,7 +41,10 @@ struct kernel_job {
     struct tally *tallies;                    /* one a worker */
     unsigned workers;
     size_t slot_count;
-    bool traffic; /* also what L1 misses */
+    bool traffic;                          /* also what L1 misses */
+    const struct score_observer *observer; /* NULL: nobody looks */
+    const struct score_window *window;     /* NULL: the whole launch */
+    bool tail;                             /* the launch at hand is that of what wide access leaves over */
     /* the first problem that counting itself finds */
     const char *problem_id;
     const char *problem;

@@ -57,6 +57,8 @@ struct place {
     int64_t *constant;
     int64_t step[LAUNCH_DIMS_MAX];
     uint64_t count[LAUNCH_DIMS_MAX];
+    uint64_t first[LAUNCH_DIMS_MAX],
+        stride[LAUNCH_DIMS_MAX]; /* point q here is point first + stride * q of the event */
 };
 
 static void place_add(struct place *place, const struct launch_value *value, int64_t weight, unsigned threads)
@@ -112,6 +114,7 @@ struct event_job {
     const struct stage *stage;
     bool shared, stores;
     size_t slot;
+    unsigned number;             /* of the instruction at hand in its list */
     enum launch_verdict verdict; /* where an instruction could not be added */
     bool moved;                  /* the lanes at hand are those of a block after the box's first */
     bool beyond;                 /* ... or of a trip after its first */
@@ -211,6 +214,34 @@ static bool on_refuse(void *opaque, const struct access *access, const int64_t i
     return problem != NULL;
 }
 
+static void show_request(const struct event_job *work, const struct instruction *what, const struct place *place,
+                         const struct pattern *pattern)
+{
+    const struct launch_event *event = work->event;
+    const struct score_observer *observer = work->job->observer;
+    struct launch_loop loops[LAUNCH_LOOPS_MAX];
+    for (unsigned i = 0; i < event->loop_count; i++) {
+        loops[i] = event->loops[i];
+        loops[i].first += loops[i].step * place->first[loops[i].dim];
+        loops[i].step *= place->stride[loops[i].dim];
+    }
+    struct score_request request = {.access = event->access,
+                                    .array = work->mapping->array,
+                                    .phase = PHASE_THREADS,
+                                    .stores = work->slot == access_slot(event->access, SLOT_STORES),
+                                    .tail = work->job->tail,
+                                    .number = work->number,
+                                    .instruction = what,
+                                    .pattern = pattern,
+                                    .loops = loops,
+                                    .loop_count = event->loop_count};
+    for (unsigned b = 0; b < 3; b++) {
+        request.first_block[b] = event->first_block[b] + event->block_step[b] * place->first[b];
+        request.block_step[b] = event->block_step[b] * place->stride[b];
+    }
+    observer->request(observer->context, work->worker, &request);
+}
+
 /* Lanes at `place` (bytes) plus the instruction's offset. */
 static bool add_at(struct event_job *work, const struct instruction *what, const struct place *place)
 {
@@ -230,6 +261,8 @@ static bool add_at(struct event_job *work, const struct instruction *what, const
     work->verdict = LAUNCH_ENOUGH; /* what fails from here on ends the counting */
     if (work->job->traffic && !work->stores && !work->shared)
         note_reads(work, &pattern);
+    if (work->job->observer != NULL)
+        show_request(work, what, place, &pattern);
     return job_add(work->job, work->worker, work->mapping->array, work->slot, work->stores, &pattern);
 }
 
@@ -281,6 +314,8 @@ static bool add_tiled(struct event_job *work, const struct instruction *what, co
         for (unsigned t = 0; t < work->event->thread_count; t++)
             constant[t] = records->constant[t] + records->step[k] * (int64_t)r;
         part.count[k] = (records->count[k] - r - 1) / period + 1;
+        part.first[k] += part.stride[k] * r;
+        part.stride[k] *= period;
         part.step[k] = part.count[k] > 1 ? records->step[k] * (int64_t)period : 0;
         const bool moved = work->moved, beyond = work->beyond;
         work->moved = moved || (k < 3 && r > 0);
@@ -337,6 +372,7 @@ static bool add_point_by_point(struct event_job *work, const struct instruction 
         for (unsigned t = 0; t < event->thread_count; t++)
             constant[t] = records->constant[t] + records->step[k] * (int64_t)q;
         part.count[k] = 1;
+        part.first[k] = q;
         part.step[k] = 0;
         work->event = &point;
         work->moved = moved || (k < 3 && q > 0);
@@ -357,6 +393,8 @@ static bool add_instruction(struct event_job *work, const struct instruction *wh
     struct place place = {.constant = work->job->tallies[work->worker].place};
     memset(place.constant, 0, event->thread_count * sizeof(*place.constant));
     memcpy(place.count, event->count, sizeof(place.count));
+    for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++)
+        place.stride[k] = 1;
     for (unsigned d = 0; d < work->mapping->array->dim_count; d++)
         place_add(&place, &event->index[d], index_weight(work->mapping, work->stage, what, d), event->thread_count);
     if (work->mapping->tile_records == 0) {
@@ -452,13 +490,13 @@ static enum launch_verdict on_event(void *opaque, unsigned worker, const struct 
                              .shared = array->space == SPACE_SHARED || usage->stage != NULL};
     work.slot = access_slot(event->access, SLOT_LOADS);
     work.stores = event->access->op == ACCESS_ATOMIC; /* an atomic writes what it reads */
-    for (size_t i = 0; i < instructions->load_count; i++)
-        if (!add_instruction(&work, &instructions->loads[i]))
+    for (work.number = 0; work.number < instructions->load_count; work.number++)
+        if (!add_instruction(&work, &instructions->loads[work.number]))
             return work.verdict;
     work.slot = access_slot(event->access, SLOT_STORES);
     work.stores = true;
-    for (size_t i = 0; i < instructions->store_count; i++)
-        if (!add_instruction(&work, &instructions->stores[i]))
+    for (work.number = 0; work.number < instructions->store_count; work.number++)
+        if (!add_instruction(&work, &instructions->stores[work.number]))
             return work.verdict;
     return LAUNCH_TAKEN;
 }
@@ -481,6 +519,8 @@ static void on_mark(void *opaque, unsigned worker, unsigned depth)
     unsigned char *snapshot = snapshot_at(context, worker, depth);
     const struct tally *tally = &job->tallies[worker];
     memcpy(snapshot, tally->counts, job->slot_count * sizeof(struct counts));
+    if (job->observer != NULL)
+        job->observer->mark(job->observer->context, worker, depth);
     if (!job->traffic)
         return;
     end_region(job, worker, context->regions[worker].weight);
@@ -501,6 +541,8 @@ static void on_rollback(void *opaque, unsigned worker, unsigned depth)
     const unsigned char *snapshot = snapshot_at(context, worker, depth);
     struct tally *tally = &job->tallies[worker];
     memcpy(tally->counts, snapshot, job->slot_count * sizeof(struct counts));
+    if (job->observer != NULL)
+        job->observer->rollback(job->observer->context, worker, depth);
     snapshot += job->slot_count * sizeof(struct counts);
     for (size_t n = 0; job->traffic && n < job->spec->array_count; n++) {
         uint64_t missed[2];

@@ -117,7 +117,23 @@ static void fill_step(struct step *step, const struct copy *copy, const struct c
     }
 }
 
-static bool add_step(const struct copy *copy, const struct step *step, const struct block_box *blocks)
+static void show_copy(const struct copy *copy, const struct block_box *blocks, const struct pattern *pattern,
+                      uint64_t copy_step)
+{
+    const struct score_observer *observer = copy->job->observer;
+    struct score_request request = {.array = copy->stage->array,
+                                    .phase = copy->out ? PHASE_COPY_OUT : PHASE_COPY_IN,
+                                    .stores = copy->out != pattern->shared,
+                                    .pattern = pattern,
+                                    .block_step = {1, 1, 1},
+                                    .copy_step = copy_step};
+    memcpy(request.first_block, blocks->first, sizeof(request.first_block));
+    if (observer != NULL)
+        observer->request(observer->context, 0, &request);
+}
+
+static bool add_step(const struct copy *copy, const struct step *step, const struct block_box *blocks,
+                     uint64_t copy_step)
 {
     struct kernel_job *job = copy->job;
     const struct stage *stage = copy->stage;
@@ -130,6 +146,7 @@ static bool add_step(const struct copy *copy, const struct step *step, const str
     const uint64_t asked = counts->asked_bytes, unique = counts->unique_bytes;
     pattern.address = step->shared;
     pattern.shared = true;
+    show_copy(copy, blocks, &pattern, copy_step);
     if (!job_add(job, 0, stage->array, slot, copy->out, &pattern))
         return false;
     /* The same bytes go through global memory: they are asked for once. */
@@ -140,6 +157,7 @@ static bool add_step(const struct copy *copy, const struct step *step, const str
     for (unsigned b = 0; b < 3; b++)
         for (unsigned d = 0; d < stage->dim_count && blocks->count[b] > 1; d++)
             pattern.step[b] += stage->origin_step[d][b] * (int64_t)layout_step(copy->mapping, 0, d);
+    show_copy(copy, blocks, &pattern, copy_step);
     return job_add(job, 0, stage->array, slot, copy->out, &pattern);
 }
 
@@ -156,7 +174,7 @@ static bool add_same_blocks(const struct copy *copy, const struct block_box *blo
     struct step step;
     for (uint64_t first = 0; first < words; first += copy->job->kernel->block_threads) {
         fill_step(&step, copy, &box, origin, first, words);
-        if (step.any && !add_step(copy, &step, blocks))
+        if (step.any && !add_step(copy, &step, blocks, first / copy->job->kernel->block_threads))
             return false;
     }
     return true;
@@ -178,7 +196,12 @@ static bool add_blocks(const struct copy *copy, const struct block_box *blocks)
 bool job_add_copies(struct kernel_job *job, const struct mapping *mapping, const struct stage *stage)
 {
     struct copy copy = {.job = job, .mapping = mapping, .stage = stage};
-    struct block_box all = {.count = {job->kernel->grid[0], job->kernel->grid[1], job->kernel->grid[2]}};
+    const uint64_t *grid = job->kernel->grid;
+    struct block_box all = {.count = {grid[0], grid[1], grid[2]}};
+    if (job->window != NULL)
+        all = (struct block_box){{job->window->block % grid[0], job->window->block / grid[0] % grid[1],
+                                  job->window->block / grid[0] / grid[1]},
+                                 {1, 1, 1}};
     if (stage->copy_in && !add_blocks(&copy, &all))
         return false;
     if (job->traffic)
