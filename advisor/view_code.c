@@ -134,6 +134,7 @@ static void put_helpers(const struct code *code, json_t *root, const json_t *arr
     put_flag(root, "has_atomics", atomics);
     put_flag(root, "has_pieces", pieces);
     put_flag(root, "has_wide", any_flag(kernels, "wide"));
+    put_flag(root, "has_shared", any_flag(kernels, "uses_shared"));
     put_flag(root, "has_conversions", any_flag(arrays, "converts"));
 }
 

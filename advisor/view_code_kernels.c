@@ -527,9 +527,11 @@ static void put_names(const struct kernel_code *kernel, json_t *view, const char
     put_text(view, "shape", shape);
     put_text(view, "reference_function", name_fresh(code, arena_printf(code->arena, "%s_reference", name)));
     put_text(view, "check_function", name_fresh(code, arena_printf(code->arena, "check_kernel_%s", name)));
+    put_text(view, "launch_function", name_fresh(code, arena_printf(code->arena, "launch_only_%s", name)));
     put_text(view, "launch", name_fresh(code, arena_printf(code->arena, "launch_%s", name)));
     put_text(view, "device_function", name_fresh(code, arena_printf(code->arena, "%s_records", name)));
     put_text(view, "shared_object", name_fresh(code, arena_printf(code->arena, "%s_shared", name)));
+    put_text(view, "shared_storage", name_fresh(code, arena_printf(code->arena, "%s_shared_storage", name)));
     put_flag(view, "wide", kernel->wide);
     put_number(view, "records_a_thread", kernel->wide ? RECORDS_A_THREAD : 1);
 }

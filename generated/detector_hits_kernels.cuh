@@ -24,6 +24,15 @@ __device__ inline unsigned char *bytes_of(T &value)
     return reinterpret_cast<unsigned char *>(&value);
 }
 
+// Nothing, of which the compiler does not know it: behind it no alignment shows that would let it join neighbouring
+// accesses to shared memory, whose bank conflicts were counted as they are written.
+__device__ __forceinline__ unsigned opaque_zero()
+{
+    unsigned zero = 0;
+    asm("" : "+r"(zero));
+    return zero;
+}
+
 // Adds to a value in memory, atomically: in one instruction where the GPU has it ...
 __device__ inline void atomic_add(int &to, int value)
 {
@@ -232,7 +241,8 @@ struct calibrate_hits_tile {
 template <class Functor>
 __global__ void __launch_bounds__(calibrate_shape::threads) calibrate(hits_view hits, Functor body)
 {
-    extern __shared__ __align__(128) unsigned char calibrate_shared[];
+    extern __shared__ __align__(128) unsigned char calibrate_shared_storage[];
+    unsigned char *const calibrate_shared = calibrate_shared_storage + sw::opaque_zero();
     const calibrate_hits_tile hits_tile{ calibrate_shared + 0, std::int64_t(blockIdx.x) * 256 };
     hits_tile.copy_in(hits, threadIdx.x);
     __syncthreads();
@@ -352,7 +362,8 @@ struct cluster_hits_tile {
 template <class Functor>
 __global__ void __launch_bounds__(cluster_shape::threads) cluster(hits_view hits, label_view label, const std::int32_t *__restrict__ module_of, Functor body)
 {
-    extern __shared__ __align__(128) unsigned char cluster_shared[];
+    extern __shared__ __align__(128) unsigned char cluster_shared_storage[];
+    unsigned char *const cluster_shared = cluster_shared_storage + sw::opaque_zero();
     const cluster_hits_tile hits_tile{ cluster_shared + 0, std::int64_t(blockIdx.x) * 256 };
     hits_tile.copy_in(hits, threadIdx.x);
     __syncthreads();
@@ -473,7 +484,8 @@ struct count_hits_tile {
 template <class Functor>
 __global__ void __launch_bounds__(count_shape::threads) count(hits_view hits, tally_view tally, const std::int32_t *__restrict__ module_of, Functor body)
 {
-    extern __shared__ __align__(128) unsigned char count_shared[];
+    extern __shared__ __align__(128) unsigned char count_shared_storage[];
+    unsigned char *const count_shared = count_shared_storage + sw::opaque_zero();
     const count_hits_tile hits_tile{ count_shared + 0, std::int64_t(blockIdx.x) * 256 };
     hits_tile.copy_in(hits, threadIdx.x);
     __syncthreads();

@@ -23,6 +23,15 @@ __device__ inline unsigned char *bytes_of(T &value)
     return reinterpret_cast<unsigned char *>(&value);
 }
 
+// Nothing, of which the compiler does not know it: behind it no alignment shows that would let it join neighbouring
+// accesses to shared memory, whose bank conflicts were counted as they are written.
+__device__ __forceinline__ unsigned opaque_zero()
+{
+    unsigned zero = 0;
+    asm("" : "+r"(zero));
+    return zero;
+}
+
 // Copies up to THREADS records of SIZE bytes between C's array, which begins on a multiple of WORD, and a padded copy,
 // in words side by side.
 template <bool IN, int WORD, int SIZE, int STRIDE, int THREADS>
@@ -266,7 +275,8 @@ struct step_now_tile {
 template <class Functor>
 __global__ void __launch_bounds__(step_shape::threads) step(now_view now, next_view next, Functor body)
 {
-    extern __shared__ __align__(128) unsigned char step_shared[];
+    extern __shared__ __align__(128) unsigned char step_shared_storage[];
+    unsigned char *const step_shared = step_shared_storage + sw::opaque_zero();
     const step_now_tile now_tile{ step_shared + 0, std::int64_t(blockIdx.z) * 4, std::int64_t(blockIdx.y) * 4, std::int64_t(blockIdx.x) * 32 };
     now_tile.copy_in(now, (threadIdx.z * step_shape::block_y + threadIdx.y) * step_shape::block_x + threadIdx.x);
     __syncthreads();

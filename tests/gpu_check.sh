@@ -1,32 +1,196 @@
 #!/bin/sh
-# Compiles each generated/*_check.cu and runs it on the GPU; each must close with "N passed, 0 failed". Where there is
-# no GPU or no nvcc it says so, which is no failure. NVCC and GPU_ARCH (native) may be set.
+# Proof on a GPU. For the descriptions of EVERY each candidate that `rank` lists, for the others in layouts/ the best one
+# and the default: generated, compiled for the GPU at hand, and run; each program must close with "N passed, 0 failed".
+# Again with small extents under compute-sanitizer (memcheck, racecheck). Where Nsight Compute is installed, what it
+# counts for one launch of each kernel stands beside what `sectorwise score` counts; a line that differs is a failure.
+# Where there is no GPU or no nvcc it says so, which is no failure.
+#
+#   tests/gpu_check.sh [prepare|run]    prepare: only writes the code to build/gpu; run: only uses what is there
+#
+# SECTORWISE, NVCC, GPU_ARCH (native), JOBS and DESCRIPTIONS (names in layouts/) may be set.
 set -u
 cd "$(dirname "$0")/.." || exit 2
+EVERY=${EVERY:-particles transpose bvh}
+tool=${SECTORWISE:-build/sectorwise}
+work=build/gpu
+jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN)}
 nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+tools=$(dirname "$nvcc")
+
+# ---- what is checked ------------------------------------------------------------------------------------------------
+
+# Extents for compute-sanitizer, under which a program takes long: odd ones, where a description allows them.
+small_extents() {
+    case $1 in
+    bonds) echo BONDS=1003 ;;
+    bvh) echo DEPTH=9 RAYS=512 ;;
+    convolution) echo WIDTH=256 HEIGHT=128 ;;
+    csr_product) echo ROWS=992 NONZEROS=5003 ;;
+    detector_hits) echo HITS=1030 MODULES=50 ;;
+    event_momenta) echo EVENTS=521 ;;
+    hash_table) echo SLOTS=1024 QUERIES=256 ;;
+    histogram) echo N=8192 ;;
+    image_to_grey) echo WIDTH=64 HEIGHT=35 ;;
+    lbm_d2q9) echo NX=128 NY=9 ;;
+    nbody) echo BODIES=257 ;;
+    options) echo OPTIONS=777 ;;
+    particles) echo N=1021 ;;
+    sph_fluid) echo N=1100 NEIGHBOURS=4 REACH=64 ;;
+    stream_cluster) echo POINTS=603 CANDIDATE=47 DIMENSIONS=3 ;;
+    transpose) echo ROWS=64 COLUMNS=96 ;;
+    tree_sum) echo N=1111 ;;
+    wave_3d) echo NX=100 NY=13 NZ=14 ;;
+    *) echo ;;
+    esac
+}
+
+# The candidates of a description, one combination a line: "a=aos/direct<tab>b=soa/direct". ONE: the best and the default.
+list_candidates() {
+    "$tool" rank "$1" --format json | awk -v one="$2" '
+        /^      "arrays": \{/ { inside = 1; line = ""; next }
+        inside && /\}/ { inside = 0; next }
+        inside {
+            split($0, part, "\"")
+            line = line (line == "" ? "" : "\t") part[2] "=" part[4]
+        }
+        /^      "default": / { if (one == "" || !count++ || /true/) print line }'
+}
+
+# generate_candidate DIR SPEC LINE [DEFINITIONS]
+generate_candidate() {
+    into=$1 description=$2 pairs=$3
+    shift 3
+    set -- $(for definition in "$@"; do echo "-D $definition"; done)
+    old=$IFS
+    IFS='	'
+    for pair in $pairs; do set -- "$@" --candidate "$pair"; done
+    IFS=$old
+    mkdir -p "$into"
+    "$tool" generate "$description" -o "$into" "$@" >/dev/null &&
+        "$tool" score "$description" "$@" --format json |
+        "$tool" render tests/gpu/counts.mustache --data - -o "$into/predicted"
+}
+
+prepare() {
+    rm -rf "$work"
+    mkdir -p "$work"
+    for spec in layouts/*.xml; do
+        name=$(basename "$spec" .xml)
+        case " ${DESCRIPTIONS:-$name} " in *" $name "*) ;; *) continue ;; esac
+        case " $EVERY " in *" $name "*) one= ;; *) one=yes ;; esac
+        list_candidates "$spec" "$one" >"$work/candidates"
+        number=0
+        while read -r line; do
+            folder=$work/$name.$((number += 1))
+            # shellcheck disable=SC2046
+            if generate_candidate "$folder" "$spec" "$line" &&
+                generate_candidate "$folder/small" "$spec" "$line" $(small_extents "$name"); then
+                echo "$line" >"$folder/candidate"
+            else
+                echo "$name: $line: nothing could be generated"
+                return 1
+            fi
+        done <"$work/candidates"
+    done
+    rm -f "$work/candidates"
+}
+
+# ---- running --------------------------------------------------------------------------------------------------------
+
+passed=0 failed=0
+count() {
+    if [ "$1" = 0 ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "$2: FAILED"
+        sed 's/^/    /' "$3" | tail -n 12
+    fi
+}
+
+# Runs "$1 FOLDER" for each folder, so many at a time; its exit status goes to FOLDER/LOG.status, all else to FOLDER/LOG.
+each_folder() {
+    for folder in "$work"/*.*/; do echo "$folder"; done |
+        xargs -P "$2" -I{} sh -c "( $1 ) >{}$3 2>&1; echo \$? >{}$3.status"
+    for folder in "$work"/*.*/; do
+        count "$(cat "$folder$3.status")" "$(title "$folder"), $3" "$folder$3"
+    done
+}
+
+title() {
+    echo "$(basename "$1" | sed 's/\.[0-9]*$//') as $(tr '\t' ' ' <"$1/candidate")"
+}
+
+compile() {
+    flags="-std=c++17 -O2 -Werror all-warnings -arch=${GPU_ARCH:-native}"
+    each_folder "$nvcc $flags -o {}\$(basename {}) {}*_check.cu && $nvcc $flags -o {}small/check {}small/*_check.cu" \
+        "$jobs" compile
+}
+
+# A program may take 2 GiB of the GPU's memory.
+run_programs() {
+    room=$(nvidia-smi --query-gpu=memory.free --format=csv,noheader,nounits | awk 'NR == 1 { print int($1 / 2200) + 1 }')
+    each_folder "{}\$(basename {}) >{}output && tail -n 1 {}output | grep -E '^[1-9][0-9]* passed, 0 failed\$' || ! cat {}output" \
+        $((room < jobs ? room : jobs)) run
+}
+
+sanitize() {
+    sanitizer=$(command -v compute-sanitizer || echo "$tools/compute-sanitizer")
+    if ! command -v "$sanitizer" >/dev/null; then
+        echo 'gpu-check: there is no compute-sanitizer here, so accesses and races were not checked'
+        return
+    fi
+    for check in memcheck racecheck; do
+        each_folder "$sanitizer --tool $check --error-exitcode 9 {}small/check" "$jobs" $check
+    done
+}
+
+# What Nsight Compute counts: metrics whose sums are compared, loads, stores, atomics of global memory, shared memory.
+metrics() {
+    for op in ld st red atom; do
+        echo "l1tex__t_requests_pipe_lsu_mem_global_op_$op.sum"
+        echo "l1tex__t_sectors_pipe_lsu_mem_global_op_$op.sum"
+    done
+    for op in ld st; do
+        echo "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_$op.sum"
+        echo "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_$op.sum"
+    done
+}
+
+compare_counts() {
+    ncu=$(command -v ncu || echo "$tools/ncu")
+    if ! command -v "$ncu" >/dev/null; then
+        echo 'gpu-check: Nsight Compute is not here, so counts were not compared'
+        return
+    fi
+    kernels=$(cat "$work"/*.*/predicted | awk '!seen[$1]++ { printf "%s%s_*", NR > 1 ? "|" : "", $1 }')
+    # One profiler for all programs: its start takes longer than they do.
+    for folder in "$work"/*.*/; do echo "$folder$(basename "$folder") --launch"; done >"$work/launches"
+    "$ncu" --csv --page raw --print-units base --clock-control none --target-processes all \
+        --kernel-name "regex:^($kernels)\$" --metrics "$(metrics | paste -sd, -)" \
+        sh "$work/launches" >"$work/ncu.csv" 2>"$work/ncu.log"
+    for folder in "$work"/*.*/; do
+        sed "s|^|$(basename "$folder") $(title "$folder" | sed 's/.* as //' | tr ' ' ',') |" "$folder/predicted"
+    done >"$work/predicted"
+    awk -f tests/gpu/compare.awk "$work/predicted" "$work/ncu.csv" | tee "$work/counts"
+    counts=$(grep -c ' equal$' "$work/counts")
+    passed=$((passed + counts))
+    failed=$((failed + $(grep -c ' DIFFERENT' "$work/counts")))
+}
+
 if ! command -v "$nvcc" >/dev/null; then
     echo 'gpu-check: there is no nvcc here, so nothing was checked'
     exit 0
 fi
-if ! nvidia-smi -L >/dev/null 2>&1; then
+if [ "${1-}" != prepare ] && ! nvidia-smi -L >/dev/null 2>&1; then
     echo 'gpu-check: there is no GPU here, so nothing was checked'
     exit 0
 fi
-build=build/gpu
-mkdir -p "$build"
-passed=0 failed=0
-for source in generated/*_check.cu; do
-    if [ ! -f "$source" ]; then break; fi
-    program=$build/$(basename "$source" .cu)
-    if "$nvcc" -std=c++17 -O2 -Werror all-warnings -arch="${GPU_ARCH:-native}" -o "$program" "$source" >"$program.log" 2>&1 &&
-        "$program" >>"$program.log" 2>&1 && tail -n 1 "$program.log" | grep -Eq '^[1-9][0-9]* passed, 0 failed$'; then
-        passed=$((passed + 1))
-        echo "$source: $(tail -n 1 "$program.log")"
-    else
-        failed=$((failed + 1))
-        echo "$source: FAILED"
-        sed 's/^/    /' "$program.log"
-    fi
-done
+if [ "${1-}" != run ]; then prepare || exit 1; fi
+if [ "${1-}" = prepare ]; then exit 0; fi
+compile
+run_programs
+sanitize
+compare_counts
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
