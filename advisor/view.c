@@ -1,12 +1,11 @@
 #include "view.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "checked.h"
 #include "request.h"
+#include "view_put.h"
 #include "view_verdict.h"
 
 /* What all parts of a view are made with; `overflow` is the key of the first count that an integer cannot hold. */
@@ -16,29 +15,6 @@ struct maker {
     const char *overflow;
 };
 
-/* Sets a key to a value that is the object's from then on. As with an arena, no caller could mend a lack of memory. */
-static void put(json_t *object, const char *key, json_t *value)
-{
-    if (json_object_set_new_nocheck(object, key, value) != 0)
-        abort();
-}
-
-static void append(json_t *array, json_t *value)
-{
-    if (json_array_append_new(array, value) != 0)
-        abort();
-}
-
-static void put_text(json_t *object, const char *key, const char *text)
-{
-    put(object, key, json_string(text));
-}
-
-static void put_bool(json_t *object, const char *key, bool value)
-{
-    put(object, key, json_boolean(value));
-}
-
 static void put_count(struct maker *maker, json_t *object, const char *key, uint64_t count)
 {
     if (count > INT64_MAX && maker->overflow == NULL)
@@ -46,31 +22,11 @@ static void put_count(struct maker *maker, json_t *object, const char *key, uint
     put(object, key, json_integer((json_int_t)(count & INT64_MAX)));
 }
 
-/* Six significant digits: what compilers contract or reorder shows only in the last of seventeen. */
-static double rounded(double value)
-{
-    char digits[32];
-    (void)snprintf(digits, sizeof(digits), "%.6g", value);
-    return strtod(digits, NULL);
-}
-
-static void put_real(json_t *object, const char *key, double value)
-{
-    put(object, key, isfinite(value) ? json_real(rounded(value)) : json_null());
-}
-
 /* An estimated amount, whole. */
 static void put_amount(struct maker *maker, json_t *object, const char *key, double value)
 {
     bool fits = value < (double)INT64_MAX;
-    put_count(maker, object, key, fits && value > 0 ? (uint64_t)(rounded(value) + 0.5) : fits ? 0 : UINT64_MAX);
-}
-
-/* A quotient of counts, absent where there is nothing to divide by. */
-static void put_ratio(json_t *object, const char *key, double dividend, double divisor)
-{
-    if (divisor > 0)
-        put_real(object, key, dividend / divisor);
+    put_count(maker, object, key, fits && value > 0 ? (uint64_t)(view_rounded(value) + 0.5) : fits ? 0 : UINT64_MAX);
 }
 
 static json_t *finish(struct maker *maker, json_t *root, struct diags *diags)
@@ -89,7 +45,7 @@ static json_t *make_root(const struct maker *maker, const char *format)
     put_text(root, "layout", maker->spec->name.text);
     put_text(root, "device", maker->device->name);
     put_text(root, "device_title", maker->device->title == NULL ? maker->device->name : maker->device->title);
-    put_bool(root, "calibrated", maker->device->calibrated);
+    put_flag(root, "calibrated", maker->device->calibrated);
     return root;
 }
 
@@ -193,11 +149,11 @@ static json_t *make_kernel_score(struct maker *maker, const struct kernel_score 
     put_launch(maker, object, score);
     json_t *accesses = json_array();
     for (size_t i = 0; i < score->access_count; i++)
-        append(accesses, make_access(maker, &score->accesses[i]));
+        add(accesses, make_access(maker, &score->accesses[i]));
     put(object, "accesses", accesses);
     json_t *arrays = json_array();
     for (size_t i = 0; i < score->array_count; i++)
-        append(arrays, make_array_score(maker, &score->arrays[i]));
+        add(arrays, make_array_score(maker, &score->arrays[i]));
     put(object, "arrays", arrays);
     struct counts sum;
     /* Every count may fit and their sum not: then it is left out. */
@@ -218,7 +174,7 @@ static json_t *make_array(struct maker *maker, const struct array *array)
     put_text(object, "space", space_name(array->space));
     json_t *extent = json_array();
     for (unsigned i = 0; i < array->dim_count; i++)
-        append(extent, json_integer((json_int_t)array->extent[i]));
+        add(extent, json_integer((json_int_t)array->extent[i]));
     put(object, "extent", extent);
     put_count(maker, object, "records", array->records);
     put_count(maker, object, "record_bytes", array->record->type->size);
@@ -236,12 +192,12 @@ json_t *view_score(const struct spec *spec, const struct device *device, struct 
         json_t *object = make_array(&maker, array);
         put_text(object, "candidate", chosen[number]->candidate.text);
         put_count(&maker, object, "memory_bytes", chosen[number]->mapping->bytes);
-        append(arrays, object);
+        add(arrays, object);
     }
     put(root, "arrays", arrays);
     json_t *kernels = json_array();
     for (size_t i = 0; i < score->kernel_count; i++)
-        append(kernels, make_kernel_score(&maker, &score->kernels[i]));
+        add(kernels, make_kernel_score(&maker, &score->kernels[i]));
     put(root, "kernels", kernels);
     return finish(&maker, root, diags);
 }
@@ -376,7 +332,7 @@ static void put_conversion(struct maker *maker, json_t *object, const struct ran
     if (usual == NULL || ranked->conversion_us <= 0)
         return;
     double saved_us = view_kernels_us(maker->spec, usual) - view_kernels_us(maker->spec, ranked);
-    double calls = ceil(rounded(ranked->conversion_us * (double)total_calls(maker->spec) / saved_us));
+    double calls = ceil(view_rounded(ranked->conversion_us * (double)total_calls(maker->spec) / saved_us));
     if (saved_us > 0 && calls > 0 && calls < calls_most)
         put_count(maker, object, "pays_after_calls", (uint64_t)calls);
     else
@@ -407,11 +363,11 @@ static json_t *make_candidate(struct maker *maker, const struct ranking *ranking
     json_t *object = json_object();
     put_count(maker, object, "rank", place + 1);
     put(object, "arrays", make_choice(maker, ranked->chosen));
-    put_bool(object, "default", place == usual);
+    put_flag(object, "default", place == usual);
     put_real(object, "time_us", ranked->time_us);
     put_ratio(object, "ratio", ranked->time_us, least_time_us(ranking));
     put_text(object, "bound_by", resource_name(ranked->bound_by));
-    put_bool(object, "tie", ranked->tie);
+    put_flag(object, "tie", ranked->tie);
     put_count(maker, object, "memory_bytes", ranked->memory_bytes);
     put_count(maker, object, "sectors", ranked->sectors);
     put_count(maker, object, "dram_bytes", ranked->dram_bytes);
@@ -420,7 +376,7 @@ static json_t *make_candidate(struct maker *maker, const struct ranking *ranking
     put_conversion(maker, object, ranked, usual < ranking->count ? &ranking->items[usual] : NULL);
     json_t *kernels = json_array();
     for (size_t i = 0; i < maker->spec->kernel_count; i++)
-        append(kernels, make_ranked_kernel(maker, ranked, i));
+        add(kernels, make_ranked_kernel(maker, ranked, i));
     put(object, "kernels", kernels);
     return object;
 }
@@ -432,12 +388,12 @@ json_t *view_rank(const struct spec *spec, const struct device *device, const st
     json_t *root = make_root(&maker, "sectorwise-rank-1");
     json_t *arrays = json_array();
     for (const struct array *array = spec->arrays; array != NULL; array = array->next)
-        append(arrays, make_array(&maker, array));
+        add(arrays, make_array(&maker, array));
     put(root, "arrays", arrays);
     put_count(&maker, root, "candidate_count", ranking->count);
     if (top != 0)
         put_count(&maker, root, "top", top);
-    put_bool(root, "exhaustive", ranking->exhaustive);
+    put_flag(root, "exhaustive", ranking->exhaustive);
     put_count(&maker, root, "calls", total_calls(spec));
     struct text verdict = {0};
     view_verdict(&verdict, spec, device, ranking);
@@ -446,7 +402,7 @@ json_t *view_rank(const struct spec *spec, const struct device *device, const st
     size_t usual = view_find_default(ranking, spec->array_count);
     json_t *candidates = json_array();
     for (size_t i = 0; i < ranking->count && (top == 0 || i < top); i++)
-        append(candidates, make_candidate(&maker, ranking, i, usual));
+        add(candidates, make_candidate(&maker, ranking, i, usual));
     put(root, "candidates", candidates);
     return finish(&maker, root, diags);
 }
@@ -465,7 +421,7 @@ json_t *view_generate(const struct spec *spec, const struct device *device, stru
         json_t *object = json_object();
         put_text(object, "name", files[i].name);
         put_text(object, "state", files[i].state);
-        append(list, object);
+        add(list, object);
     }
     put(root, "files", list);
     return root;

@@ -6,33 +6,6 @@
 
 #include "view_code_internal.h"
 
-void put(json_t *object, const char *key, json_t *value)
-{
-    if (json_object_set_new(object, key, value) != 0)
-        abort();
-}
-
-void put_text(json_t *object, const char *key, const char *text)
-{
-    put(object, key, json_string(text));
-}
-
-void put_number(json_t *object, const char *key, uint64_t number)
-{
-    put(object, key, json_integer((json_int_t)number));
-}
-
-void put_flag(json_t *object, const char *key, bool flag)
-{
-    put(object, key, json_boolean(flag));
-}
-
-void add(json_t *list, json_t *value)
-{
-    if (json_array_append_new(list, value) != 0)
-        abort();
-}
-
 void mark_ends(json_t *list)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {

@@ -3,6 +3,7 @@
 #define SW_VIEW_CODE_INTERNAL_H
 
 #include "view_code.h"
+#include "view_put.h"
 
 /* A set of identifiers, sorted once it is complete. */
 struct words {
@@ -33,13 +34,6 @@ struct code {
     struct array_code *arrays; /* one an array */
 };
 
-/* ---- JSON ---------------------------------------------------------------------------------------------------------
- * Setting a key takes the value over; running out of memory ends the process, as in the arena. */
-void put(json_t *object, const char *key, json_t *value);
-void put_text(json_t *object, const char *key, const char *text);
-void put_number(json_t *object, const char *key, uint64_t number);
-void put_flag(json_t *object, const char *key, bool flag);
-void add(json_t *list, json_t *value);
 /* Sets "first" and "last" in every object of a list. */
 void mark_ends(json_t *list);
 
