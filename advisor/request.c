@@ -3,8 +3,6 @@
 #include "checked.h"
 #include "sort_warps.h"
 
-enum { BANKS = 32, WORD_BYTES = 4 };
-
 /* The active lanes' addresses in ascending order. Most instructions come sorted. */
 static unsigned sort_active(int64_t sorted[WARP_LANES], const int64_t address[WARP_LANES], uint32_t active)
 {
@@ -125,16 +123,16 @@ static bool is_mergeable(const int64_t address[WARP_LANES], uint32_t active)
     return partners_agree(address, active, 1) || partners_agree(address, active, 2);
 }
 
-/* The most distinct words of these lanes in one bank; 0 without an active lane. */
-static unsigned ways(const int64_t address[WARP_LANES], uint32_t active, unsigned width)
+/* How many distinct words these lanes want of each bank, which starts as zeros; the most of one is given. */
+static unsigned ways(unsigned used[SHARED_BANKS], const int64_t address[WARP_LANES], uint32_t active, unsigned width)
 {
     enum { WORDS_MAX = 4 };
-    int64_t words[BANKS][WARP_LANES * WORDS_MAX / 2];
-    unsigned used[BANKS] = {0}, most = 0;
+    int64_t words[SHARED_BANKS][WARP_LANES * WORDS_MAX / 2];
+    unsigned most = 0;
     for (uint32_t rest = active; rest != 0; rest &= rest - 1) {
         int64_t first = address[__builtin_ctz(rest)];
         for (int64_t word = first >> 2; word <= (first + (int64_t)width - 1) >> 2; word++) {
-            unsigned bank = (unsigned)(word & (BANKS - 1)), i = 0;
+            unsigned bank = (unsigned)(word & (SHARED_BANKS - 1)), i = 0;
             while (i < used[bank] && words[bank][i] != word)
                 i++;
             if (i < used[bank])
@@ -151,31 +149,44 @@ static unsigned lanes_a_pass(const int64_t address[WARP_LANES], uint32_t active,
 {
     enum { HALF = 16, QUARTER = 8 };
     const uint32_t half = UINT32_C(0xffff) << first_lane;
-    if (width <= WORD_BYTES)
+    if (width <= SHARED_WORD_BYTES)
         return WARP_LANES;
-    if (width == 2 * WORD_BYTES)
+    if (width == 2 * SHARED_WORD_BYTES)
         return is_mergeable(address, active) ? WARP_LANES : HALF;
     return is_mergeable(address, active & half) ? HALF : QUARTER;
 }
 
-void request_add_shared(struct counts *counts, const int64_t address[WARP_LANES], uint32_t active, unsigned width)
+unsigned request_passes(struct request_pass passes[SHARED_PASSES_MAX], const int64_t address[WARP_LANES],
+                        uint32_t active, unsigned width)
 {
-    unsigned wavefronts = 0, passes = 0, step;
+    unsigned count = 0, step;
     for (unsigned lane = 0; lane < WARP_LANES; lane += step) {
         step = lanes_a_pass(address, active, width, lane / 16 * 16);
         uint32_t these = step == WARP_LANES ? UINT32_MAX : ((UINT32_C(1) << step) - 1) << lane;
-        unsigned depth = ways(address, active & these, width);
-        wavefronts += depth;
-        passes += depth > 0;
+        if ((active & these) == 0)
+            continue;
+        struct request_pass *pass = &passes[count++];
+        *pass = (struct request_pass){.lanes = active & these};
+        pass->wavefronts = ways(pass->words, address, pass->lanes, width);
     }
-    int64_t sorted[WARP_LANES] = {0};
-    unsigned count = sort_active(sorted, address, active);
-    uint64_t distinct = 0;
+    return count;
+}
+
+void request_add_shared(struct counts *counts, const int64_t address[WARP_LANES], uint32_t active, unsigned width)
+{
+    struct request_pass passes[SHARED_PASSES_MAX];
+    const unsigned count = request_passes(passes, address, active, width);
+    unsigned wavefronts = 0;
     for (unsigned i = 0; i < count; i++)
+        wavefronts += passes[i].wavefronts;
+    int64_t sorted[WARP_LANES] = {0};
+    unsigned lanes = sort_active(sorted, address, active);
+    uint64_t distinct = 0;
+    for (unsigned i = 0; i < lanes; i++)
         distinct += i == 0 || sorted[i] != sorted[i - 1];
     add_common(counts, active, width, distinct);
     counts->wavefronts += wavefronts;
-    counts->conflicts += wavefronts - passes;
+    counts->conflicts += wavefronts - count;
 }
 
 bool counts_add(struct counts *counts, const struct counts *more, uint64_t times)

@@ -31,6 +31,24 @@ void request_add_global(struct counts *counts, const int64_t address[WARP_LANES]
 bool request_add_block(struct counts *counts, const int64_t *address, const uint64_t *active, unsigned threads,
                        unsigned width) __attribute__((warn_unused_result));
 
+enum { SHARED_BANKS = 32, SHARED_WORD_BYTES = 4, SHARED_PASSES_MAX = 4 };
+
+/* Lanes of a warp that access shared memory in one pass: as many wavefronts as the bank with the most words has. */
+struct request_pass {
+    uint32_t lanes;               /* those of them that are active; at least one */
+    unsigned words[SHARED_BANKS]; /* different words that they want of each bank */
+    unsigned wavefronts;
+};
+
+/* The passes of an access to shared memory, in order; addresses count from bank 0. Returns how many. */
+unsigned request_passes(struct request_pass passes[SHARED_PASSES_MAX], const int64_t address[WARP_LANES],
+                        uint32_t active, unsigned width);
+
+static inline unsigned request_bank(int64_t address)
+{
+    return (unsigned)(address / SHARED_WORD_BYTES) % SHARED_BANKS;
+}
+
 /* Adds an access to shared memory; addresses count from bank 0. */
 void request_add_shared(struct counts *counts, const int64_t address[WARP_LANES], uint32_t active, unsigned width);
 
