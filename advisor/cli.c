@@ -159,6 +159,9 @@ static void take_option(struct parser *parser, const struct cli_option *option, 
     case OPTION_CHECK:
         cli->check = true;
         break;
+    case OPTION_DIFF:
+        cli->show_diff = true;
+        break;
     case OPTION_DATA:
         cli->data = value;
         break;

@@ -11,7 +11,7 @@
 #include "spec.h"
 #include "text.h"
 
-enum cli_command { COMMAND_NONE, COMMAND_SCORE, COMMAND_RANK, COMMAND_GENERATE, COMMAND_RENDER };
+enum cli_command { COMMAND_NONE, COMMAND_SCORE, COMMAND_RANK, COMMAND_GENERATE, COMMAND_RENDER, COMMAND_FMT };
 
 enum cli_format { FORMAT_TEXT, FORMAT_JSON };
 enum cli_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
@@ -38,7 +38,7 @@ struct cli {
     size_t restriction_count, restriction_capacity;
     struct cli_words templates;
     size_t top; /* 0: all */
-    bool check;
+    bool check, show_diff;
     const char *data, *partials; /* render */
     enum cli_escape escape;
     bool strict;

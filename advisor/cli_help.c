@@ -1,5 +1,6 @@
 #include "cli_help.h"
 
+#include <stdint.h>
 #include <string.h>
 
 enum {
@@ -7,6 +8,7 @@ enum {
     RANK = 1 << COMMAND_RANK,
     GENERATE = 1 << COMMAND_GENERATE,
     RENDER = 1 << COMMAND_RENDER,
+    FMT = 1 << COMMAND_FMT,
     ADVICE = SCORE | RANK | GENERATE
 };
 
@@ -23,6 +25,9 @@ const struct cli_option cli_options[] = {
     {OPTION_TEMPLATE, 0, "template", "FILE", GENERATE,
      "F.SUFFIX.mustache: write NAME.SUFFIX, not the defaults (repeatable)"},
     {OPTION_CHECK, 0, "check", NULL, GENERATE, "write nothing; exit 1 if the folder is stale"},
+    {OPTION_CHECK, 0, "check", NULL, FMT,
+     "write nothing; name the files that would change, and exit 1 if there are any"},
+    {OPTION_DIFF, 0, "diff", NULL, FMT, "write nothing; show what would change, and exit 1 if anything would"},
     {OPTION_DATA, 0, "data", "VIEW.json", RENDER, "the values that the template names: any JSON"},
     {OPTION_PARTIALS, 0, "partials", "DIR", RENDER, "where partial X is DIR/X.mustache"},
     {OPTION_ESCAPE, 0, "escape", "html|none", RENDER,
@@ -59,6 +64,15 @@ const struct cli_command_rule cli_commands[] = {
      "The template engine by itself. What `rank --format json` writes will do for a view.\n"
      "\n"
      "  sectorwise rank layouts/particles.xml --format json | sectorwise render page.mustache --data -\n"},
+    {COMMAND_FMT, "fmt", "SPEC...", 1, SIZE_MAX, "rewrite descriptions in their canonical form",
+     "Rewrites each SPEC in place: attributes in the order of the reference, in double quotes; an\n"
+     "element a line, two blanks a level; comments, blank lines between groups and the text of\n"
+     "expressions are kept. SPEC - goes from standard input to standard output. A file that is in\n"
+     "this form is not touched; where one file has an error none is.\n"
+     "\n"
+     "  sectorwise fmt layouts/*.xml\n"
+     "  sectorwise fmt --diff layouts/particles.xml\n"
+     "  sectorwise fmt - <layouts/particles.xml\n"},
     {COMMAND_NONE, NULL, NULL, 0, 0, NULL, NULL},
 };
 

@@ -12,6 +12,7 @@ enum cli_option_id {
     OPTION_TOP,
     OPTION_TEMPLATE,
     OPTION_CHECK,
+    OPTION_DIFF,
     OPTION_DATA,
     OPTION_PARTIALS,
     OPTION_ESCAPE,

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "candidates.h"
+#include "cli_fmt.h"
 #include "cli_output.h"
 #include "cli_render.h"
 #include "cli_run.h"
@@ -123,6 +124,8 @@ static enum exit_status run_command(struct run *run, int argc, char **argv)
         return run_generate(run);
     case COMMAND_RENDER:
         return run_render(run);
+    case COMMAND_FMT:
+        return cli_fmt(run);
     case COMMAND_NONE:
         break;
     }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "read_rules.h"
+#include "read_scan.h"
 #include "read_xml.h"
 #include "text.h"
 
@@ -462,6 +463,22 @@ static void read_layout(struct reader *reader, const struct xml_node *root)
     for (const struct xml_node *node = root->first; (node = next_child(reader, node, CONTEXT_LAYOUT, &element)) != NULL;
          node = node->next)
         read_declaration(reader, node, element);
+}
+
+size_t read_attribute_order(struct span element, struct span attribute)
+{
+    const char *colon = memchr(element.source->bytes + element.offset, ':', element.length);
+    size_t prefix = colon == NULL ? 0 : (size_t)(colon - element.source->bytes) + 1 - element.offset;
+    element.offset += prefix;
+    element.length -= prefix;
+    for (size_t i = 0; i < ELEMENT_COUNT; i++) {
+        if (!scan_span_is(element, elements[i].name))
+            continue;
+        for (size_t j = 0; j < elements[i].attribute_count; j++)
+            if (scan_span_is(attribute, elements[i].attributes[j].name))
+                return j;
+    }
+    return SIZE_MAX;
 }
 
 struct spec *read_spec(struct arena *arena, const struct source *source, struct diags *diags)

@@ -7,7 +7,7 @@
 #include "read.h"
 #include "read_scan.h"
 
-enum { ATTRIBUTES_MAX = 32, ALL_ATTRIBUTES_MAX = 10 * READ_ELEMENTS_MAX, SHOWN_MAX = 40 };
+enum { ALL_ATTRIBUTES_MAX = 10 * READ_ELEMENTS_MAX, SHOWN_MAX = 40 };
 
 struct form {
     const struct source *source;
@@ -322,12 +322,12 @@ static bool report_too_many(const struct form *form, struct span name, const cha
 
 static bool check_attributes(struct form *form, struct span tag)
 {
-    struct span names[ATTRIBUTES_MAX];
+    struct span names[READ_ATTRIBUTES_MAX];
     size_t count = 0;
     struct raw_attribute attribute = {.to = tag.offset + tag.length};
     while (scan_attribute(form->source, attribute.to, &attribute)) {
-        if (count == ATTRIBUTES_MAX)
-            return report_too_many(form, attribute.name, "element", ATTRIBUTES_MAX);
+        if (count == READ_ATTRIBUTES_MAX)
+            return report_too_many(form, attribute.name, "element", READ_ATTRIBUTES_MAX);
         if (form->attributes++ == ALL_ATTRIBUTES_MAX)
             return report_too_many(form, attribute.name, "document", ALL_ATTRIBUTES_MAX);
         if (!check_attribute(form, &attribute))

@@ -10,7 +10,7 @@ layers='
 main
 cli
 sectorwise
-generate emit report
+generate emit report fmt
 view
 rank
 estimate
@@ -32,6 +32,7 @@ device
 expr+spec
 expr_lex notation
 diag
+unified
 source
 sort_warps lanes
 text arena checked vectors sector_set
