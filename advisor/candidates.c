@@ -34,14 +34,26 @@ static bool usage_instructions(struct usage *usage, const struct context *contex
     return true;
 }
 
+/* A group of one leaf is side by side whatever its layout is called. */
+static bool is_side_by_side(const struct mapping *mapping, const struct group *group, const struct plan *plan)
+{
+    if (group->tile_records != 0)
+        return group->tile_records % plan->records == 0;
+    if (group->layout.kind == LAYOUT_SOA)
+        return true;
+    return mapping->layout.kind == LAYOUT_SPLIT && group->member_count == 1 && group->members[0].leaf_count == 1 &&
+           group->layout.align == 0;
+}
+
 static bool wide_layout(const struct mapping *mapping, const struct plan *plan, const char **reason)
 {
-    if (mapping->layout.kind == LAYOUT_SOA)
-        return true;
-    if (mapping->layout.kind == LAYOUT_AOSOA && mapping->tile_records % plan->records == 0)
-        return true;
-    *reason = "four neighbouring records lie side by side only in 'soa' and 'aosoa' of a multiple of 4";
-    return false;
+    for (unsigned g = 0; g < mapping->group_count; g++) {
+        if (is_side_by_side(mapping, &mapping->groups[g], plan))
+            continue;
+        *reason = "four neighbouring records lie side by side only in 'soa' and 'aosoa' of a multiple of 4";
+        return false;
+    }
+    return true;
 }
 
 /* The mapping of the shared copy: the same records, apart by the copy's strides. */
@@ -52,7 +64,7 @@ static struct mapping *staged_mapping(const struct context *context, const struc
     *copy = *mapping;
     copy->leaves = arena_array(context->arena, mapping->array->record->leaf_count, sizeof(*copy->leaves));
     for (size_t i = 0; i < mapping->array->record->leaf_count; i++)
-        copy->leaves[i] = (struct placement){mapping->leaves[i].offset, stage->record_bytes};
+        copy->leaves[i] = (struct placement){mapping->leaves[i].offset, stage->record_bytes, 0};
     copy->record_stride = stage->record_bytes;
     copy->row_bytes = stage->dim_count > 1 ? stage->row_bytes : 0;
     copy->base = 0;
@@ -138,6 +150,15 @@ struct option *candidate_apply(const struct spec *spec, const struct array *arra
     return apply(&context, array, candidate, reason);
 }
 
+/* Whether the four records that a thread does are always in one tile. */
+static bool tiles_follow(const struct mapping *mapping)
+{
+    for (unsigned g = 0; g < mapping->group_count; g++)
+        if (mapping->groups[g].tile_records % WIDE_RECORDS != 0)
+            return false;
+    return true;
+}
+
 bool candidates_agree(bool *wide, const struct spec *spec, size_t kernel_number, struct option *const *chosen,
                       struct arena *arena, const char **reason)
 {
@@ -150,7 +171,7 @@ bool candidates_agree(bool *wide, const struct spec *spec, size_t kernel_number,
         if (option == NULL || !option->usages[kernel_number].used)
             continue;
         const struct usage *usage = &option->usages[kernel_number];
-        bool fits = usage->effective.plan.kind != PLAN_STAGED && option->mapping->tile_records % WIDE_RECORDS == 0;
+        bool fits = usage->effective.plan.kind != PLAN_STAGED && tiles_follow(option->mapping);
         if (fits)
             continue;
         *reason = arena_printf(arena, "threads of kernel '%s' would do four records each, which '%s' cannot follow",
@@ -193,8 +214,13 @@ static bool same_usage(const struct usage *a, const struct usage *b)
 
 static bool same_places(const struct mapping *a, const struct mapping *b)
 {
-    return a->tile_records == b->tile_records && a->tile_bytes == b->tile_bytes && a->row_bytes == b->row_bytes &&
-           memcmp(a->leaves, b->leaves, a->array->record->leaf_count * sizeof(*a->leaves)) == 0;
+    for (size_t i = 0; i < a->array->record->leaf_count; i++) {
+        const struct axes x = layout_axes(a, i), y = layout_axes(b, i);
+        if (a->leaves[i].offset != b->leaves[i].offset || a->leaves[i].stride != b->leaves[i].stride ||
+            x.by_number != y.by_number || memcmp(x.items, y.items, sizeof(x.items)) != 0)
+            return false;
+    }
+    return true;
 }
 
 /* True where an option already listed puts the same bytes in the same places and gets at them in the same way. */

@@ -3,11 +3,9 @@
 #include <string.h>
 
 #include "checked.h"
+#include "layout_internal.h"
 
-/* Storage stays below 2^47 bytes, the reach of a GPU's virtual addresses; all later products of places fit with it. */
-static const uint64_t STORAGE_BYTES_MAX = UINT64_C(1) << 47;
-
-static bool fits(uint64_t *out, uint64_t count, uint64_t bytes, const char **reason)
+bool layout_fits(uint64_t *out, uint64_t count, uint64_t bytes, const char **reason)
 {
     if (checked_mul_u64(out, count, bytes) && *out <= STORAGE_BYTES_MAX)
         return true;
@@ -15,91 +13,232 @@ static bool fits(uint64_t *out, uint64_t count, uint64_t bytes, const char **rea
     return false;
 }
 
-/* Records kept whole, `stride` bytes apart, rows perhaps further. */
-static bool map_whole(struct mapping *mapping, uint64_t stride, const char **reason)
-{
-    const struct array *array = mapping->array;
-    for (size_t i = 0; i < array->record->leaf_count; i++)
-        mapping->leaves[i] = (struct placement){array->record->leaves[i].offset, stride};
-    mapping->record_stride = stride;
-    mapping->row_bytes = array->pitch;
-    uint64_t row_records = array->extent[array->dim_count - 1];
-    if (array->pitch == 0)
-        return fits(&mapping->bytes, array->records, stride, reason);
-    uint64_t row;
-    if (!fits(&row, row_records, stride, reason))
-        return false;
-    if (row > array->pitch) {
-        *reason = "a row of such records is longer than the array's pitch";
-        return false;
-    }
-    return fits(&mapping->bytes, array->records / row_records, array->pitch, reason);
-}
+/* The leaves of the group in stored order, one after another; of a record that is no struct, as C has them. */
+struct leaf_order {
+    const struct group *group;
+    size_t leaf_count; /* of the record */
+    size_t member, number;
+};
 
-static bool map_aos(struct mapping *mapping, struct arena *arena, const char **reason)
+/* The next leaf, its record; false after the last. */
+static bool next_leaf(size_t *leaf, struct leaf_order *order)
 {
-    const struct type *type = mapping->array->record->type;
-    uint64_t stride = type->size;
-    if (mapping->layout.align != 0) {
-        if (mapping->layout.align <= type->align) {
-            *reason = arena_printf(arena, "records are aligned to %llu bytes already", (unsigned long long)type->align);
-            return false;
-        }
-        (void)checked_round_up_u64(&stride, type->size, mapping->layout.align);
+    const struct group *group = order->group;
+    if (group->member_count == 0) {
+        *leaf = order->number++;
+        return *leaf < order->leaf_count;
     }
-    return map_whole(mapping, stride, reason);
-}
-
-/* Layouts that take records apart keep no rows of whole records, so a pitch in bytes has no meaning for them. */
-static bool refuse_pitch(const struct mapping *mapping, const char **reason)
-{
-    if (mapping->array->pitch == 0)
+    while (order->member < group->member_count && order->number == group->members[order->member].leaf_count) {
+        order->member++;
+        order->number = 0;
+    }
+    if (order->member == group->member_count)
         return false;
-    *reason = "the array has a pitch, which keeps rows of whole records";
+    *leaf = group->members[order->member].leaf + order->number++;
     return true;
 }
 
-static bool map_soa(struct mapping *mapping, const char **reason)
+static struct leaf_order order_of(const struct mapping *mapping, const struct group *group)
+{
+    return (struct leaf_order){.group = group, .leaf_count = mapping->array->record->leaf_count};
+}
+
+static unsigned group_number(const struct mapping *mapping, const struct group *group)
+{
+    return (unsigned)(group - mapping->groups);
+}
+
+/* Where a leaf is in the stored record of its group. */
+static uint64_t stored_offset(const struct mapping *mapping, const struct leaf_order *order, size_t leaf)
+{
+    uint64_t offset = mapping->array->record->leaves[leaf].offset;
+    if (order->group->member_count == 0)
+        return offset;
+    const struct member *member = &order->group->members[order->member];
+    return member->offset + offset - member->record_offset;
+}
+
+/* Records kept whole, `stride` bytes apart. */
+static void place_whole(struct mapping *mapping, struct group *group, struct arena *arena, uint64_t stride)
+{
+    const struct record *record = mapping->array->record;
+    struct leaf_order order = order_of(mapping, group);
+    bool *owned = arena_array(arena, stride, sizeof(*owned));
+    for (size_t leaf; next_leaf(&leaf, &order);) {
+        uint64_t offset = stored_offset(mapping, &order, leaf);
+        mapping->leaves[leaf] = (struct placement){group->offset + offset, stride, group_number(mapping, group)};
+        memset(owned + offset, true, record->leaves[leaf].size);
+    }
+    group->owned = owned;
+    group->record_stride = stride;
+}
+
+/* The bytes between records of a group that are padded to a multiple of `align` where that is not 0. */
+static bool padded_stride(uint64_t *out, const struct group *group, struct arena *arena, const char **reason)
+{
+    *out = group->record_size;
+    if (group->layout.align == 0)
+        return true;
+    (void)checked_round_up_u64(out, group->record_size, group->layout.align);
+    if (group->layout.align > group->record_align)
+        return true;
+    *reason = arena_printf(arena, "records are aligned to %llu bytes already", (unsigned long long)group->record_align);
+    return false;
+}
+
+static bool map_aos(struct mapping *mapping, struct group *group, struct arena *arena, const char **reason)
+{
+    uint64_t stride;
+    if ((group->layout.reorder && !layout_reorder(group, arena, reason)) ||
+        !padded_stride(&stride, group, arena, reason) ||
+        !layout_fits(&group->bytes, mapping->array->records, stride, reason))
+        return false;
+    place_whole(mapping, group, arena, stride);
+    return true;
+}
+
+static bool map_soa(struct mapping *mapping, struct group *group, const char **reason)
 {
     const struct array *array = mapping->array;
-    if (refuse_pitch(mapping, reason))
-        return false;
-    uint64_t cursor = 0;
-    for (size_t i = 0; i < array->record->leaf_count; i++) {
+    struct leaf_order order = order_of(mapping, group);
+    uint64_t cursor = 0, bytes;
+    for (size_t i; next_leaf(&i, &order);) {
         const struct leaf *leaf = &array->record->leaves[i];
-        uint64_t bytes;
-        if (!fits(&bytes, array->records, leaf->size, reason) || !checked_round_up_u64(&cursor, cursor, array->align))
+        if (!layout_fits(&bytes, array->records, leaf->size, reason) ||
+            !checked_round_up_u64(&cursor, cursor, array->align))
             return false;
-        mapping->leaves[i] = (struct placement){cursor, leaf->size};
-        if (!fits(&cursor, 1, cursor + bytes, reason))
+        mapping->leaves[i] = (struct placement){group->offset + cursor, leaf->size, group_number(mapping, group)};
+        if (!layout_fits(&cursor, 1, cursor + bytes, reason))
+            return false;
+    }
+    group->bytes = cursor;
+    return true;
+}
+
+static bool map_aosoa(struct mapping *mapping, struct group *group, const char **reason)
+{
+    const struct array *array = mapping->array;
+    struct leaf_order order = order_of(mapping, group);
+    uint64_t tile = group->layout.tile, cursor = 0, widest = 1, bytes;
+    for (size_t i; next_leaf(&i, &order);) {
+        const struct leaf *leaf = &array->record->leaves[i];
+        if (!layout_fits(&bytes, tile, leaf->size, reason) || !checked_round_up_u64(&cursor, cursor, leaf->align))
+            return false;
+        mapping->leaves[i] = (struct placement){group->offset + cursor, leaf->size, group_number(mapping, group)};
+        if (!layout_fits(&cursor, 1, cursor + bytes, reason))
+            return false;
+        widest = leaf->align > widest ? leaf->align : widest;
+    }
+    if (!checked_round_up_u64(&cursor, cursor, widest))
+        return false;
+    group->tile_records = tile;
+    group->tile_bytes = cursor;
+    return layout_fits(&group->bytes, (array->records - 1) / tile + 1, cursor, reason);
+}
+
+/* One group after another, each on the array's alignment. */
+static bool map_groups(struct mapping *mapping, struct arena *arena, const char **reason)
+{
+    uint64_t cursor = 0;
+    for (unsigned i = 0; i < mapping->group_count; i++) {
+        struct group *group = &mapping->groups[i];
+        if (!checked_round_up_u64(&cursor, cursor, mapping->array->align))
+            return false;
+        group->offset = cursor;
+        bool mapped = group->layout.kind == LAYOUT_SOA     ? map_soa(mapping, group, reason)
+                      : group->layout.kind == LAYOUT_AOSOA ? map_aosoa(mapping, group, reason)
+                                                           : map_aos(mapping, group, arena, reason);
+        if (!mapped || !layout_fits(&cursor, 1, cursor + group->bytes, reason))
             return false;
     }
     mapping->bytes = cursor;
     return true;
 }
 
-static bool map_aosoa(struct mapping *mapping, const char **reason)
+/* Rows `pitch` bytes apart. */
+static bool map_rows(struct mapping *mapping, uint64_t pitch, const char **reason)
 {
     const struct array *array = mapping->array;
-    if (refuse_pitch(mapping, reason))
+    uint64_t row_records = array->extent[array->dim_count - 1], row;
+    if (!layout_fits(&row, row_records, mapping->groups[0].record_stride, reason))
         return false;
-    uint64_t tile = mapping->layout.tile, cursor = 0, widest = 1;
-    for (size_t i = 0; i < array->record->leaf_count; i++) {
-        const struct leaf *leaf = &array->record->leaves[i];
-        uint64_t bytes;
-        if (!fits(&bytes, tile, leaf->size, reason) || !checked_round_up_u64(&cursor, cursor, leaf->align))
-            return false;
-        mapping->leaves[i] = (struct placement){cursor, leaf->size};
-        if (!fits(&cursor, 1, cursor + bytes, reason))
-            return false;
-        if (leaf->align > widest)
-            widest = leaf->align;
+    mapping->row_bytes = pitch;
+    if (row <= pitch)
+        return layout_fits(&mapping->bytes, array->records / row_records, pitch, reason);
+    *reason = "a row of such records is longer than the pitch";
+    return false;
+}
+
+static bool map_tiles(struct mapping *mapping, struct arena *arena, const char **reason)
+{
+    const struct array *array = mapping->array;
+    uint64_t bytes = mapping->groups[0].record_stride;
+    if (mapping->layout.tiled_count != array->dim_count) {
+        *reason = arena_printf(arena, "its tiles have %u sides, the array has %u dimensions",
+                               mapping->layout.tiled_count, array->dim_count);
+        return false;
     }
-    if (!checked_round_up_u64(&cursor, cursor, widest))
+    for (unsigned d = 0; d < array->dim_count; d++) {
+        uint64_t side = mapping->layout.tiled[d], whole;
+        (void)checked_round_up_u64(&whole, array->extent[d], side);
+        if (!layout_fits(&bytes, bytes, whole, reason))
+            return false;
+    }
+    mapping->bytes = bytes;
+    return true;
+}
+
+static bool map_pitch(struct mapping *mapping, struct arena *arena, const char **reason)
+{
+    uint64_t pitch = mapping->layout.pitch, align = mapping->groups[0].record_align;
+    if (pitch % align == 0)
+        return map_rows(mapping, pitch, reason);
+    *reason = arena_printf(arena, "the pitch is no multiple of the record's alignment, %llu bytes",
+                           (unsigned long long)align);
+    return false;
+}
+
+/* What an array's own dimensions and pitch forbid. */
+static bool shape_allows(const struct mapping *mapping, const char **reason)
+{
+    const struct array *array = mapping->array;
+    enum layout_kind kind = mapping->layout.kind;
+    bool rows = kind == LAYOUT_ROW_MAJOR || kind == LAYOUT_COLUMN_MAJOR || kind == LAYOUT_PITCH || kind == LAYOUT_TILED;
+    bool keeps_pitch = kind == LAYOUT_AOS || kind == LAYOUT_ROW_MAJOR || kind == LAYOUT_PITCH;
+    if (rows && array->dim_count == 1)
+        *reason = "the array has one dimension; its records in order are 'aos'";
+    else if (!keeps_pitch && array->pitch != 0)
+        *reason = "the array has a pitch, which keeps rows of whole records";
+    else
+        return true;
+    return false;
+}
+
+static bool map_whole_record(struct mapping *mapping, struct arena *arena, const char **reason)
+{
+    struct group *group = &mapping->groups[0];
+    group->layout = mapping->layout;
+    layout_store_described(group, arena, mapping->array->record);
+    if (!map_groups(mapping, arena, reason))
         return false;
-    mapping->tile_records = tile;
-    mapping->tile_bytes = cursor;
-    return fits(&mapping->bytes, (array->records - 1) / tile + 1, cursor, reason);
+    mapping->record_stride = group->record_stride;
+    mapping->tile_records = group->tile_records;
+    mapping->tile_bytes = group->tile_bytes;
+    switch (mapping->layout.kind) {
+    case LAYOUT_AOS:
+    case LAYOUT_ROW_MAJOR:
+        return mapping->array->pitch == 0 || map_rows(mapping, mapping->array->pitch, reason);
+    case LAYOUT_PITCH:
+        return map_pitch(mapping, arena, reason);
+    case LAYOUT_TILED:
+        return map_tiles(mapping, arena, reason);
+    case LAYOUT_SOA:
+    case LAYOUT_AOSOA:
+    case LAYOUT_COLUMN_MAJOR:
+    case LAYOUT_SPLIT:
+        break;
+    }
+    return true;
 }
 
 bool layout_map(struct mapping **out, struct arena *arena, const struct array *array, const struct layout *layout,
@@ -111,76 +250,32 @@ bool layout_map(struct mapping **out, struct arena *arena, const struct array *a
     mapping->base = array->offset;
     mapping->base_align = array->align;
     mapping->leaves = arena_array(arena, array->record->leaf_count, sizeof(*mapping->leaves));
+    mapping->groups = arena_alloc(arena, sizeof(*mapping->groups));
+    mapping->group_count = 1;
     *out = mapping;
-    switch (layout->kind) {
-    case LAYOUT_AOS:
-        return map_aos(mapping, arena, reason);
-    case LAYOUT_ROW_MAJOR:
-        if (array->dim_count > 1)
-            return map_whole(mapping, array->record->type->size, reason);
-        *reason = "the array has one dimension; its records in order are 'aos'";
+    if (!shape_allows(mapping, reason))
         return false;
-    case LAYOUT_SOA:
-        return map_soa(mapping, reason);
-    case LAYOUT_AOSOA:
-        return map_aosoa(mapping, reason);
-    case LAYOUT_SPLIT:
-    case LAYOUT_COLUMN_MAJOR:
-    case LAYOUT_PITCH:
-    case LAYOUT_TILED:
-        *reason = arena_printf(arena, "this version cannot place '%s' yet", notation_layout(arena, layout));
+    if (layout->kind != LAYOUT_SPLIT)
+        return map_whole_record(mapping, arena, reason);
+    if (!layout_split_groups(mapping, arena, reason) || !map_groups(mapping, arena, reason))
         return false;
-    }
-    return false;
-}
-
-uint64_t layout_linear_step(const struct array *array, unsigned dim)
-{
-    uint64_t step = 1;
-    for (unsigned d = array->dim_count - 1; d > dim; d--)
-        step *= array->extent[d];
-    return step;
-}
-
-uint64_t layout_step(const struct mapping *mapping, size_t leaf, unsigned dim)
-{
-    const struct array *array = mapping->array;
-    unsigned last = array->dim_count - 1;
-    if (mapping->row_bytes == 0 || dim == last)
-        return layout_linear_step(array, dim) * mapping->leaves[leaf].stride;
-    return layout_linear_step(array, dim) / array->extent[last] * mapping->row_bytes;
-}
-
-uint64_t layout_address(const struct mapping *mapping, size_t leaf, const int64_t index[])
-{
-    const struct placement *place = &mapping->leaves[leaf];
-    uint64_t address = place->offset, record = 0;
-    for (unsigned d = 0; d < mapping->array->dim_count; d++) {
-        address += (uint64_t)index[d] * layout_step(mapping, leaf, d);
-        record += (uint64_t)index[d] * layout_linear_step(mapping->array, d);
-    }
-    if (mapping->tile_records == 0)
-        return address;
-    return place->offset + record / mapping->tile_records * mapping->tile_bytes +
-           record % mapping->tile_records * place->stride;
-}
-
-bool layout_subscript_stride(uint64_t *out, const struct mapping *mapping, const struct selected *selected,
-                             const struct subscript *subscript)
-{
-    if (subscript->stride_leaves == 0 || mapping->record_stride != 0) {
-        *out = subscript->stride_bytes;
-        return true;
-    }
-    const struct placement *leaves = &mapping->leaves[selected->leaf];
-    *out = subscript->extent > 1 ? leaves[subscript->stride_leaves].offset - leaves[0].offset : 0;
-    for (uint64_t i = 1; i < subscript->extent; i++)
-        if (leaves[i * subscript->stride_leaves].offset - leaves[0].offset != i * *out)
-            return false;
+    if (mapping->group_count == 1)
+        mapping->record_stride = mapping->groups[0].record_stride;
     return true;
 }
 
 struct layout layout_default(const struct array *array)
 {
     return (struct layout){.kind = array->dim_count > 1 ? LAYOUT_ROW_MAJOR : LAYOUT_AOS};
+}
+
+bool layout_is_described(const struct mapping *mapping)
+{
+    const struct record *record = mapping->array->record;
+    if (mapping->record_stride != record->type->size || mapping->row_bytes != mapping->array->pitch)
+        return false;
+    for (size_t i = 0; i < record->leaf_count; i++)
+        if (mapping->leaves[i].offset != record->leaves[i].offset)
+            return false;
+    return mapping->layout.kind != LAYOUT_COLUMN_MAJOR && mapping->layout.kind != LAYOUT_TILED;
 }

@@ -99,8 +99,8 @@ static void lex_number(struct token *token, const char *text)
 static void lex_word(struct token *token, const char *text)
 {
     size_t i = 1;
-    /* A hyphen joins words: "row-major". */
-    while (is_letter(text[i]) || is_digit(text[i]) || (text[i] == '-' && is_letter(text[i + 1])))
+    /* A hyphen joins words: "row-major". A dot does: "box.lo". */
+    while (is_letter(text[i]) || is_digit(text[i]) || ((text[i] == '-' || text[i] == '.') && is_letter(text[i + 1])))
         i++;
     token->kind = AT_WORD;
     token->length = i;
@@ -247,6 +247,24 @@ static bool read_align(struct parser *parser, struct layout *out)
                                                    "addresses are aligned to powers of two");
 }
 
+/* What an array of structures does to its record: one of the two, or both. */
+static bool read_record(struct parser *parser, struct layout *out)
+{
+    do {
+        bool reorder = token_is(parser, "reorder");
+        if (!reorder && !token_is(parser, "align"))
+            return fail_expected(parser, "'align=' or 'reorder'");
+        if (reorder ? out->reorder : out->align != 0)
+            return fail(parser, arena_printf(parser->arena, "'%s' is there twice", shown_token(parser)));
+        out->reorder |= reorder;
+        if (reorder)
+            advance(parser);
+        else if (!read_align(parser, out))
+            return false;
+    } while (parser->token.kind == AT_WORD);
+    return true;
+}
+
 static bool read_tile(struct parser *parser, struct layout *out)
 {
     return take_power(parser, &out->tile, "a tile", TILE_LEAST, TILE_MOST,
@@ -299,7 +317,7 @@ static bool read_staging(struct parser *parser, struct plan *out)
 static bool read_groups(struct parser *parser, struct layout *out);
 
 static const struct layout_rule layout_rules[] = {
-    {"aos", LAYOUT_AOS, read_align, NULL},
+    {"aos", LAYOUT_AOS, read_record, NULL},
     {"soa", LAYOUT_SOA, NULL, NULL},
     {"aosoa", LAYOUT_AOSOA, read_tile, "aosoa(32)"},
     {"split", LAYOUT_SPLIT, read_groups, "split(pos vel|mass)"},
@@ -430,10 +448,23 @@ struct field_names {
     size_t count, capacity;
 };
 
+/* Identifiers joined by dots. */
+static bool is_path(const struct parser *parser, const char *path)
+{
+    for (;; path++) {
+        size_t length = strcspn(path, ".");
+        if (!text_is_identifier(arena_copy(parser->arena, path, length)))
+            return false;
+        path += length;
+        if (*path == '\0')
+            return true;
+    }
+}
+
 static bool read_field(struct parser *parser, struct field_names *all)
 {
     const char *name = token_text(parser);
-    if (parser->token.kind != AT_WORD || !text_is_identifier(name))
+    if (parser->token.kind != AT_WORD || !is_path(parser, name))
         return fail_expected(parser, "a field");
     if (all->count == GROUP_FIELDS_MAX)
         return fail(parser, "more fields than a split may have (4096)");
@@ -455,7 +486,7 @@ static bool read_group_layout(struct parser *parser, struct split_group *group)
         return fail(parser, arena_printf(parser->arena, "a group's layout is aos, soa or aosoa, not '%s'", rule->name));
     if (!read_layout(parser, &group->layout))
         return false;
-    group->named = group->layout.kind != LAYOUT_AOS || group->layout.align != 0;
+    group->named = group->layout.kind != LAYOUT_AOS || group->layout.align != 0 || group->layout.reorder;
     return take_sign(parser, ':', "':'");
 }
 
@@ -536,7 +567,9 @@ static void print_layout(struct text *out, const struct layout *layout)
     switch (layout->kind) {
     case LAYOUT_AOS:
         if (layout->align != 0)
-            text_printf(out, "(align=%" PRIu64 ")", layout->align);
+            text_printf(out, layout->reorder ? "(align=%" PRIu64 " reorder)" : "(align=%" PRIu64 ")", layout->align);
+        else if (layout->reorder)
+            text_puts(out, "(reorder)");
         break;
     case LAYOUT_AOSOA:
         text_printf(out, "(%" PRIu64 ")", layout->tile);
@@ -610,8 +643,8 @@ static bool same_groups(const struct split_group *a, const struct split_group *b
 
 bool notation_same_layout(const struct layout *a, const struct layout *b)
 {
-    if (a->kind != b->kind || a->align != b->align || a->tile != b->tile || a->pitch != b->pitch ||
-        a->tiled_count != b->tiled_count)
+    if (a->kind != b->kind || a->align != b->align || a->reorder != b->reorder || a->tile != b->tile ||
+        a->pitch != b->pitch || a->tiled_count != b->tiled_count)
         return false;
     for (unsigned i = 0; i < a->tiled_count; i++)
         if (a->tiled[i] != b->tiled[i])

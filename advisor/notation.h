@@ -25,6 +25,7 @@ struct split_group;
 struct layout {
     enum layout_kind kind;
     uint64_t align;    /* aos(align=16): bytes; 0: the record's own */
+    bool reorder;      /* aos(reorder): fields by alignment, so that holes between them go */
     uint64_t tile;     /* aosoa(32): records, a power of two */
     uint64_t pitch;    /* pitch(4096): bytes */
     uint64_t tiled[3]; /* tiled(32 32): records a dimension */
@@ -32,7 +33,7 @@ struct layout {
     const struct split_group *groups;
 };
 
-/* One group of split(...): its fields by name, and its own layout. */
+/* One group of split(...): its fields by name or path ("box.lo"), and its own layout. */
 struct split_group {
     struct layout layout;
     bool named; /* the layout was written, not the default aos */

@@ -9,17 +9,18 @@ static uint64_t largest_power_of_two(uint64_t multiple)
     return multiple & (~multiple + 1);
 }
 
-/* The power of two (at most WIDEST) that divides every address base + offset + i * stride under the mapping. */
-unsigned plan_alignment(const struct mapping *mapping, uint64_t offset, uint64_t stride)
+unsigned plan_alignment(const struct mapping *mapping, size_t leaf, uint64_t offset, uint64_t stride)
 {
-    uint64_t all =
-        WIDEST | mapping->base_align | mapping->base | offset | stride | mapping->row_bytes | mapping->tile_bytes;
+    uint64_t all = WIDEST | mapping->base_align | mapping->base | offset | stride | layout_jumps(mapping, leaf);
     return (unsigned)largest_power_of_two(all);
 }
 
-unsigned plan_vector_bytes(const struct mapping *mapping)
+unsigned plan_vector_bytes(const struct mapping *mapping, const struct group *group)
 {
-    return mapping->record_stride == 0 ? 1 : plan_alignment(mapping, 0, mapping->record_stride);
+    if (group->record_stride == 0)
+        return 1;
+    size_t leaf = group->member_count > 0 ? group->members[0].leaf : 0;
+    return plan_alignment(mapping, leaf, group->offset, group->record_stride);
 }
 
 /* A list that grows in the arena. */
@@ -64,7 +65,7 @@ static bool select_whole(struct instruction *out, struct arena *arena, const str
 /* What alignment an instruction's addresses are sure to have, its terms included. */
 static unsigned instruction_alignment(const struct mapping *mapping, const struct instruction *instruction)
 {
-    uint64_t all = plan_alignment(mapping, instruction->offset, instruction->stride);
+    uint64_t all = plan_alignment(mapping, instruction->leaf, instruction->offset, instruction->stride);
     for (size_t i = 0; i < instruction->term_count; i++)
         all |= instruction->terms[i].stride;
     return (unsigned)largest_power_of_two(all);
@@ -96,13 +97,15 @@ static bool add_fixed_width(struct list *list, const struct mapping *mapping, co
     return true;
 }
 
-static bool add_direct(struct list *list, const struct mapping *mapping, const struct access *access,
-                       const char **reason)
+/* One instruction a selected scalar of this group; `group` NULL: of all. */
+static bool add_scalars(struct list *list, const struct mapping *mapping, const struct group *group,
+                        const struct access *access, const char **reason)
 {
-    if (access->bytes != 0)
-        return add_fixed_width(list, mapping, access, reason);
     for (size_t i = 0; i < access->selected_count; i++) {
         struct instruction instruction;
+        unsigned number = mapping->leaves[access->selected[i].leaf].group;
+        if (group != NULL && group != &mapping->groups[number])
+            continue;
         if (!select_whole(&instruction, list->arena, mapping, access, &access->selected[i], reason))
             return false;
         add_in_pieces(list, instruction, instruction_alignment(mapping, &instruction));
@@ -110,22 +113,32 @@ static bool add_direct(struct list *list, const struct mapping *mapping, const s
     return true;
 }
 
-/* Which bytes of a padded record an access touches, and which it may store: those and padding. */
+static bool add_direct(struct list *list, const struct mapping *mapping, const struct access *access,
+                       const char **reason)
+{
+    return access->bytes != 0 ? add_fixed_width(list, mapping, access, reason)
+                              : add_scalars(list, mapping, NULL, access, reason);
+}
+
+/* Which bytes of a stored record an access touches, and which it may store: those and padding. */
 struct byte_flags {
     bool *touched;
     bool *storable;
 };
 
-static struct byte_flags flag_bytes(struct arena *arena, const struct mapping *mapping, const struct access *access)
+static struct byte_flags flag_bytes(struct arena *arena, const struct mapping *mapping, const struct group *group,
+                                    const struct access *access)
 {
-    const struct record *record = mapping->array->record;
-    struct byte_flags flags = {arena_array(arena, mapping->record_stride, 1),
-                               arena_array(arena, mapping->record_stride, 1)};
-    for (uint64_t i = 0; i < mapping->record_stride; i++)
-        flags.storable[i] = i >= record->type->size || !record->owned[i];
+    struct byte_flags flags = {arena_array(arena, group->record_stride, 1),
+                               arena_array(arena, group->record_stride, 1)};
+    for (uint64_t i = 0; i < group->record_stride; i++)
+        flags.storable[i] = !group->owned[i];
     for (size_t i = 0; i < access->selected_count; i++) {
         const struct selected *selected = &access->selected[i];
-        uint64_t from = record->leaves[selected->leaf].offset + selected->inner_offset;
+        const struct placement *place = &mapping->leaves[selected->leaf];
+        uint64_t from = place->offset - group->offset + selected->inner_offset;
+        if (&mapping->groups[place->group] != group)
+            continue;
         memset(flags.touched + from, 1, selected->size);
         memset(flags.storable + from, 1, selected->size);
     }
@@ -142,34 +155,59 @@ static bool all_flags(const bool *flags, unsigned count)
     return memchr(flags, 0, count) == NULL;
 }
 
+/* The first leaf in the stored record that ends after byte `from` of it. */
+static size_t leaf_at(const struct mapping *mapping, const struct group *group, uint64_t from)
+{
+    const struct record *record = mapping->array->record;
+    size_t best = record->leaf_count;
+    for (size_t i = 0; i < record->leaf_count; i++) {
+        const struct placement *place = &mapping->leaves[i];
+        if (&mapping->groups[place->group] != group || place->offset + record->leaves[i].size <= group->offset + from)
+            continue;
+        if (best == record->leaf_count || place->offset < mapping->leaves[best].offset)
+            best = i;
+    }
+    return best;
+}
+
 /* A piece of the record: whole where the access may have all of it, in halves otherwise. `allowed` NULL: a load, which
  * may cover anything. */
-static void add_piece(struct list *list, const struct mapping *mapping, const bool *touched, const bool *allowed,
-                      uint64_t from, unsigned width)
+static void add_piece(struct list *list, const struct mapping *mapping, const struct group *group, const bool *touched,
+                      const bool *allowed, uint64_t from, unsigned width)
 {
     if (!any_flag(touched + from, width))
         return;
     if (allowed != NULL && !all_flags(allowed + from, width)) {
-        add_piece(list, mapping, touched, allowed, from, width / 2);
-        add_piece(list, mapping, touched, allowed, from + width / 2, width / 2);
+        add_piece(list, mapping, group, touched, allowed, from, width / 2);
+        add_piece(list, mapping, group, touched, allowed, from + width / 2, width / 2);
         return;
     }
-    const struct record *record = mapping->array->record;
-    size_t leaf = 0;
-    while (leaf + 1 < record->leaf_count && record->leaves[leaf].offset + record->leaves[leaf].size <= from)
-        leaf++;
-    list_add(
-        list,
-        (struct instruction){
-            .offset = from, .stride = mapping->record_stride, .width = width, .leaf = leaf, .record_offset = from});
+    list_add(list, (struct instruction){.offset = group->offset + from,
+                                        .stride = group->record_stride,
+                                        .width = width,
+                                        .leaf = leaf_at(mapping, group, from),
+                                        .record_offset = from});
 }
 
-static void add_vector(struct list *list, const struct mapping *mapping, const struct access *access, bool store)
+static void add_group_pieces(struct list *list, const struct mapping *mapping, const struct group *group,
+                             const struct access *access, bool store)
 {
-    struct byte_flags flags = flag_bytes(list->arena, mapping, access);
-    unsigned width = plan_vector_bytes(mapping);
-    for (uint64_t from = 0; from < mapping->record_stride; from += width)
-        add_piece(list, mapping, flags.touched, store ? flags.storable : NULL, from, width);
+    struct byte_flags flags = flag_bytes(list->arena, mapping, group, access);
+    unsigned width = plan_vector_bytes(mapping, group);
+    for (uint64_t from = 0; from < group->record_stride; from += width)
+        add_piece(list, mapping, group, flags.touched, store ? flags.storable : NULL, from, width);
+}
+
+/* Group by group: in pieces where that is more than bytes, else scalar by scalar. */
+static bool add_vector(struct list *list, const struct mapping *mapping, const struct access *access, bool store,
+                       const char **reason)
+{
+    for (unsigned g = 0; g < mapping->group_count; g++)
+        if (plan_vector_bytes(mapping, &mapping->groups[g]) >= 2)
+            add_group_pieces(list, mapping, &mapping->groups[g], access, store);
+        else if (!add_scalars(list, mapping, &mapping->groups[g], access, reason))
+            return false;
+    return true;
 }
 
 /* One selected scalar of `records` neighbouring records where they are side by side: in the widest instructions. */
@@ -225,8 +263,7 @@ static bool plan_list(struct list *list, const struct mapping *mapping, const st
     case PLAN_VECTOR:
         if (access->subscript_count > 0)
             return add_direct(list, mapping, access, reason);
-        add_vector(list, mapping, access, store);
-        return true;
+        return add_vector(list, mapping, access, store, reason);
     case PLAN_WIDE:
         return add_wide(list, mapping, access, plan->records, reason);
     case PLAN_STAGED:
@@ -236,6 +273,16 @@ static bool plan_list(struct list *list, const struct mapping *mapping, const st
     return false;
 }
 
+static unsigned widest_vector_bytes(const struct mapping *mapping)
+{
+    unsigned widest = 0;
+    for (unsigned g = 0; g < mapping->group_count; g++) {
+        unsigned bytes = plan_vector_bytes(mapping, &mapping->groups[g]);
+        widest = mapping->groups[g].record_stride != 0 && bytes > widest ? bytes : widest;
+    }
+    return widest;
+}
+
 static bool plan_serves(const struct mapping *mapping, const struct access *access, const struct plan *plan,
                         const char **reason)
 {
@@ -243,9 +290,9 @@ static bool plan_serves(const struct mapping *mapping, const struct access *acce
         return true;
     if (access->bytes != 0)
         *reason = "an access sets the width of its instruction with 'bytes', which only 'direct' honours";
-    else if (plan->kind == PLAN_VECTOR && mapping->record_stride == 0)
+    else if (plan->kind == PLAN_VECTOR && widest_vector_bytes(mapping) == 0)
         *reason = "vector pieces need whole records, which this layout takes apart";
-    else if (plan->kind == PLAN_VECTOR && plan_vector_bytes(mapping) < 2)
+    else if (plan->kind == PLAN_VECTOR && widest_vector_bytes(mapping) < 2)
         *reason = "no piece of 2 or more bytes divides the record's stride and the array's base";
     else if (access->op == ACCESS_ATOMIC && plan->kind != PLAN_WIDE)
         *reason = "an atomic is one instruction a scalar";

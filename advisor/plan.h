@@ -24,7 +24,7 @@ struct instruction {
     uint64_t stride;
     unsigned width;         /* bytes: 1, 2, 4, 8 or 16 */
     size_t leaf;            /* the leaf that it moves, or the first of those */
-    uint64_t record_offset; /* bytes from the record's start in C's layout (aos family: in the padded record) */
+    uint64_t record_offset; /* bytes from the record's start in C's layout; a vector piece: in its stored record */
     unsigned record;        /* wide(4): its first byte belongs to record 4 g + this */
     const struct instruction_term *terms;
     size_t term_count;
@@ -45,10 +45,11 @@ bool plan_instructions(struct instructions *out, struct arena *arena, const stru
                        const struct access *access, const struct plan *plan, const char **reason)
     __attribute__((warn_unused_result));
 
-/* The widest piece (2 to 16 bytes) that vector access may use on this mapping; 1 where there is none. */
-unsigned plan_vector_bytes(const struct mapping *mapping);
+/* The widest piece (2 to 16 bytes) that vector access may use on this group of the mapping; 1 where there is none. */
+unsigned plan_vector_bytes(const struct mapping *mapping, const struct group *group);
 
-/* The alignment in bytes (at most 16) that every address mapping base + offset + i * stride has. */
-unsigned plan_alignment(const struct mapping *mapping, uint64_t offset, uint64_t stride);
+/* The power of two (at most 16) that divides the address of every record's piece at `offset` bytes from the array's
+ * first byte, `stride` bytes from its neighbour's, placed as `leaf` is. */
+unsigned plan_alignment(const struct mapping *mapping, size_t leaf, uint64_t offset, uint64_t stride);
 
 #endif

@@ -146,7 +146,7 @@ static void add_conversions(struct ranked *ranked, const struct context *context
     for (size_t n = 0; n < context->spec->array_count; n++) {
         const struct option *option = ranked->chosen[n];
         const struct array *array = option->array;
-        bool as_it_was = option->mapping->record_stride == array->record->type->size;
+        bool as_it_was = layout_is_described(option->mapping);
         if (array->space == SPACE_SHARED)
             continue;
         ranked->memory_bytes += array->offset + option->mapping->bytes;

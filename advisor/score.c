@@ -7,6 +7,7 @@
 #include "checked.h"
 #include "plan.h"
 #include "score_internal.h"
+#include "score_place.h"
 #include "wide.h"
 
 static bool start_tallies(struct kernel_job *job)
@@ -20,7 +21,7 @@ static bool start_tallies(struct kernel_job *job)
         tally->counts = calloc(job->slot_count + 1, sizeof(*tally->counts));
         tally->l1 = calloc(arrays, sizeof(*tally->l1));
         tally->address = calloc(LAUNCH_THREADS_MAX, sizeof(int64_t));
-        tally->place = calloc(LAUNCH_THREADS_MAX, sizeof(int64_t));
+        tally->place = calloc((size_t)LAUNCH_THREADS_MAX * PLACE_VECTORS, sizeof(int64_t));
         tally->sorted = calloc(LAUNCH_THREADS_MAX, sizeof(int64_t));
         if (tally->counts == NULL || tally->l1 == NULL || tally->address == NULL || tally->place == NULL ||
             tally->sorted == NULL)
@@ -64,10 +65,10 @@ static unsigned store_granule(const struct kernel_job *job, const struct option 
 {
     const struct mapping *mapping = option->mapping;
     const struct usage *usage = &option->usages[job->kernel_number];
-    uint64_t all = SECTOR_BYTES | mapping->array->offset | mapping->row_bytes | mapping->tile_bytes;
+    uint64_t all = SECTOR_BYTES | mapping->array->offset;
     for (size_t i = 0; i < mapping->array->record->leaf_count; i++)
         all |= mapping->array->record->leaves[i].offset | mapping->array->record->leaves[i].size |
-               mapping->leaves[i].offset | mapping->leaves[i].stride;
+               mapping->leaves[i].offset | mapping->leaves[i].stride | layout_jumps(mapping, i);
     for (unsigned i = 0; i < job->kernel->access_count; i++) {
         const struct instructions *instructions = &usage->instructions[i];
         all |= list_divides(instructions->stores, instructions->store_count);

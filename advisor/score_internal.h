@@ -25,7 +25,7 @@ struct tally {
     struct counts *counts;
     struct l1_tally *l1; /* an array; NULL where traffic is not asked for */
     int64_t *address;    /* scratch: one a thread */
-    int64_t *place;
+    int64_t *place;      /* scratch: PLACE_VECTORS times that */
     int64_t *sorted;
 };
 

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "checked.h"
-#include "lanes.h"
 #include "plan.h"
 #include "score_internal.h"
+#include "score_place.h"
 
 bool job_fail(struct kernel_job *job, const char *id, struct span where, const char *problem)
 {
@@ -50,60 +50,6 @@ bool job_add(struct kernel_job *job, unsigned worker, const struct array *array,
         return true;
     return job_fail(job, "footprint-too-large", job->kernel->name.where,
                     "the footprint of an irregular kernel over so large an array does not fit in memory");
-}
-
-/* Where the lanes' records are, in units of `scale` dimensions at a time: bytes, or records for tiled layouts. */
-struct place {
-    int64_t *constant;
-    int64_t step[LAUNCH_DIMS_MAX];
-    uint64_t count[LAUNCH_DIMS_MAX];
-    uint64_t first[LAUNCH_DIMS_MAX],
-        stride[LAUNCH_DIMS_MAX]; /* point q here is point first + stride * q of the event */
-};
-
-static void place_add(struct place *place, const struct launch_value *value, int64_t weight, unsigned threads)
-{
-    const struct lanes factor = {&weight, 1};
-    int64_t product[LAUNCH_THREADS_MAX], sum[LAUNCH_THREADS_MAX];
-    if (weight == 0)
-        return;
-    lanes_multiply(product, (struct lanes){value->constant, 0}, factor, threads);
-    lanes_add(sum, (struct lanes){place->constant, 0}, (struct lanes){product, 0}, threads);
-    memcpy(place->constant, sum, threads * sizeof(*sum));
-    for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++)
-        place->step[k] += value->step[k] * weight;
-}
-
-/* What one more in dimension `d` of the index adds: bytes, or records where the layout is tiled. */
-static int64_t index_weight(const struct mapping *mapping, const struct stage *stage, const struct instruction *what,
-                            unsigned d)
-{
-    const struct array *array = mapping->array;
-    unsigned from_last = array->dim_count - 1 - d;
-    if (stage != NULL)
-        return (int64_t)(from_last == 0 ? stage->record_bytes : from_last == 1 ? stage->row_bytes : stage->plane_bytes);
-    if (mapping->tile_records != 0)
-        return (int64_t)layout_linear_step(array, d);
-    if (from_last == 0 || mapping->row_bytes == 0)
-        return (int64_t)(layout_linear_step(array, d) * what->stride);
-    return (int64_t)(layout_linear_step(array, d) / array->extent[array->dim_count - 1] * mapping->row_bytes);
-}
-
-/* In the shared copy places count from the block's origin: the steps of blockIdx go, whatever block it is. */
-static void leave_block(struct place *place, const struct launch_event *event, const struct stage *stage,
-                        const struct mapping *mapping, unsigned threads)
-{
-    int64_t origin = 0;
-    for (unsigned d = 0; d < stage->dim_count; d++) {
-        int64_t start = stage->origin[d];
-        for (unsigned b = 0; b < 3; b++)
-            start += stage->origin_step[d][b] * (int64_t)event->first_block[b];
-        origin += start * index_weight(mapping, stage, NULL, d);
-    }
-    for (unsigned b = 0; b < 3; b++)
-        place->step[b] = 0;
-    for (unsigned t = 0; t < threads; t++)
-        place->constant[t] -= origin;
 }
 
 struct event_job {
@@ -242,18 +188,15 @@ static void show_request(const struct event_job *work, const struct instruction 
     observer->request(observer->context, work->worker, &request);
 }
 
-/* Lanes at `place` (bytes) plus the instruction's offset. */
-static bool add_at(struct event_job *work, const struct instruction *what, const struct place *place)
+/* The lanes at a place that moves evenly. */
+static bool add_even(struct event_job *work, const struct instruction *what, const struct place *place)
 {
     struct pattern pattern = {.threads = work->event->thread_count,
                               .active = work->event->active,
                               .address = work->job->tallies[work->worker].address,
                               .width = what->width,
                               .shared = work->shared};
-    const int64_t offset = (int64_t)(what->offset + (work->stage == NULL ? work->mapping->base : 0));
-    lanes_add(work->job->tallies[work->worker].address, (struct lanes){place->constant, 0}, (struct lanes){&offset, 1},
-              pattern.threads);
-    memcpy(pattern.step, place->step, sizeof(pattern.step));
+    place_addresses(work->job->tallies[work->worker].address, pattern.step, place, pattern.threads);
     memcpy(pattern.count, place->count, sizeof(pattern.count));
     work->verdict = judge_fixed_width(work, &pattern);
     if (work->verdict != LAUNCH_TAKEN)
@@ -266,148 +209,31 @@ static bool add_at(struct event_job *work, const struct instruction *what, const
     return job_add(work->job, work->worker, work->mapping->array, work->slot, work->stores, &pattern);
 }
 
-static uint64_t step_size(int64_t step)
+/* Splits the box's dimensions until the lanes move evenly in each part: by whole tiles. */
+static bool add_place(struct event_job *work, const struct instruction *what, const struct place *place)
 {
-    return step < 0 ? 0 - (uint64_t)step : (uint64_t)step;
-}
-
-static void terms_add(struct place *place, const struct event_job *work, const struct instruction *what)
-{
-    for (size_t i = 0; i < what->term_count; i++)
-        place_add(place, &work->event->subscripts[what->terms[i].subscript], (int64_t)what->terms[i].stride,
-                  work->event->thread_count);
-}
-
-/* Records to bytes where no step cuts into a tile. */
-static bool add_in_tiles(struct event_job *work, const struct instruction *what, const struct place *records)
-{
-    const struct mapping *mapping = work->mapping;
-    const int64_t tile = (int64_t)mapping->tile_records;
-    int64_t constant[LAUNCH_THREADS_MAX];
-    struct place bytes = *records;
-    bytes.constant = constant;
-    for (unsigned t = 0; t < work->event->thread_count; t++) {
-        int64_t record = records->constant[t], row = record >> __builtin_ctzll((unsigned long long)tile);
-        constant[t] = row * (int64_t)mapping->tile_bytes + (record - row * tile) * (int64_t)what->stride;
-    }
-    for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++)
-        bytes.step[k] = records->step[k] / tile * (int64_t)mapping->tile_bytes;
-    terms_add(&bytes, work, what);
-    return add_at(work, what, &bytes);
-}
-
-/* Splits a dimension by its remainder of the tile until every step is a whole number of tiles. Subscripts ride on the
- * same points, so their steps are split alike. */
-static bool add_tiled(struct event_job *work, const struct instruction *what, const struct place *records)
-{
-    const uint64_t tile = work->mapping->tile_records;
-    unsigned k = 0;
-    while (k < LAUNCH_DIMS_MAX && (records->count[k] <= 1 || step_size(records->step[k]) % tile == 0))
-        k++;
-    if (k >= LAUNCH_DIMS_MAX)
-        return add_in_tiles(work, what, records);
-    uint64_t period = tile / greatest_common_divisor(step_size(records->step[k]), tile);
-    for (uint64_t r = 0; r < period && r < records->count[k]; r++) {
-        int64_t constant[LAUNCH_THREADS_MAX];
-        struct place part = *records;
-        part.constant = constant;
-        for (unsigned t = 0; t < work->event->thread_count; t++)
-            constant[t] = records->constant[t] + records->step[k] * (int64_t)r;
-        part.count[k] = (records->count[k] - r - 1) / period + 1;
-        part.first[k] += part.stride[k] * r;
-        part.stride[k] *= period;
-        part.step[k] = part.count[k] > 1 ? records->step[k] * (int64_t)period : 0;
-        const bool moved = work->moved, beyond = work->beyond;
-        work->moved = moved || (k < 3 && r > 0);
-        work->beyond = beyond || r > 0;
-        bool added = add_tiled(work, what, &part);
-        work->moved = moved;
-        work->beyond = beyond;
-        if (!added)
-            return false;
-    }
-    return true;
-}
-
-/* The event at point q of dimension k alone. `subscripts` (one a subscript of the access) and `moved` (a vector each)
- * hold what changes. */
-static struct launch_event event_at(const struct launch_event *event, unsigned k, uint64_t q,
-                                    struct launch_value *subscripts, int64_t *moved)
-{
-    struct launch_event point = *event;
-    point.count[k] = 1;
-    point.subscripts = subscripts;
-    for (size_t i = 0; i < event->access->subscript_count; i++, moved += event->thread_count) {
-        subscripts[i] = event->subscripts[i];
-        for (unsigned t = 0; t < event->thread_count; t++)
-            moved[t] = subscripts[i].constant[t] + subscripts[i].step[k] * (int64_t)q;
-        subscripts[i].constant = moved;
-        subscripts[i].step[k] = 0;
-    }
-    return point;
-}
-
-/* An instruction whose subscripts move with the box, in a tiled layout: splitting the box would have to split them too;
- * walks the points instead. */
-static bool add_point_by_point(struct event_job *work, const struct instruction *what, const struct place *records,
-                               unsigned k)
-{
-    const struct launch_event *event = work->event;
-    while (k < LAUNCH_DIMS_MAX && event->count[k] <= 1)
-        k++;
-    if (k >= LAUNCH_DIMS_MAX)
-        return add_in_tiles(work, what, records);
-    const size_t subscript_count = event->access->subscript_count;
-    struct launch_value *subscripts = calloc(subscript_count, sizeof(*subscripts));
-    int64_t *moved_values = calloc(subscript_count * event->thread_count, sizeof(*moved_values));
-    if (subscripts == NULL || moved_values == NULL)
-        abort();
+    unsigned dim;
+    uint64_t period;
+    if (!place_uneven(&dim, &period, place))
+        return add_even(work, what, place);
     const bool moved = work->moved, beyond = work->beyond;
     bool added = true;
-    for (uint64_t q = 0; q < event->count[k] && added; q++) {
-        int64_t constant[LAUNCH_THREADS_MAX] = {0};
-        struct launch_event point = event_at(event, k, q, subscripts, moved_values);
-        struct place part = *records;
-        part.constant = constant;
-        for (unsigned t = 0; t < event->thread_count; t++)
-            constant[t] = records->constant[t] + records->step[k] * (int64_t)q;
-        part.count[k] = 1;
-        part.first[k] = q;
-        part.step[k] = 0;
-        work->event = &point;
-        work->moved = moved || (k < 3 && q > 0);
-        work->beyond = beyond || q > 0;
-        added = add_point_by_point(work, what, &part, k + 1);
+    for (uint64_t r = 0; r < period && r < place->count[dim] && added; r++) {
+        struct place part = place_part(place, dim, period, r);
+        work->moved = moved || (dim < 3 && r > 0);
+        work->beyond = beyond || r > 0;
+        added = add_place(work, what, &part);
     }
-    work->event = event;
     work->moved = moved;
     work->beyond = beyond;
-    free(subscripts);
-    free(moved_values);
     return added;
 }
 
 static bool add_instruction(struct event_job *work, const struct instruction *what)
 {
-    const struct launch_event *event = work->event;
-    struct place place = {.constant = work->job->tallies[work->worker].place};
-    memset(place.constant, 0, event->thread_count * sizeof(*place.constant));
-    memcpy(place.count, event->count, sizeof(place.count));
-    for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++)
-        place.stride[k] = 1;
-    for (unsigned d = 0; d < work->mapping->array->dim_count; d++)
-        place_add(&place, &event->index[d], index_weight(work->mapping, work->stage, what, d), event->thread_count);
-    if (work->mapping->tile_records == 0) {
-        terms_add(&place, work, what);
-        if (work->stage != NULL)
-            leave_block(&place, event, work->stage, work->mapping, event->thread_count);
-        return add_at(work, what, &place);
-    }
-    bool subscripts_move = false;
-    for (size_t i = 0; i < what->term_count; i++)
-        for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++)
-            subscripts_move |= event->subscripts[what->terms[i].subscript].step[k] != 0;
-    return subscripts_move ? add_point_by_point(work, what, &place, 0) : add_tiled(work, what, &place);
+    struct place place;
+    place_make(&place, work->event, work->mapping, work->stage, what, work->job->tallies[work->worker].place);
+    return add_place(work, what, &place);
 }
 
 void score_add_saturating(uint64_t *to, uint64_t count, uint64_t times)

@@ -1,10 +1,11 @@
 #include <string.h>
 
+#include "checked.h"
 #include "score_internal.h"
 
-/* The blocks of a launch for which the cut box has one and the same shape. */
+/* Blocks first + step * q, 0 <= q < count, of a launch. */
 struct block_box {
-    uint64_t first[3], count[3];
+    uint64_t first[3], step[3], count[3];
 };
 
 /* The box of records that these blocks copy, relative to the uncut origin; empty where count is 0. */
@@ -25,7 +26,7 @@ static void origin_bounds(const struct stage *stage, unsigned d, const struct bl
 {
     *low = *high = stage_origin(stage, d, blocks->first);
     for (unsigned b = 0; b < 3; b++) {
-        int64_t reach = stage->origin_step[d][b] * (int64_t)(blocks->count[b] - 1);
+        int64_t reach = stage->origin_step[d][b] * (int64_t)(blocks->step[b] * (blocks->count[b] - 1));
         *(reach < 0 ? low : high) += reach;
     }
 }
@@ -80,36 +81,45 @@ static bool word_is_written(const struct copy *copy, uint64_t at)
     return false;
 }
 
+/* The record that word number `word` of the cut box is in, relative to the uncut origin; returns its byte there. */
+static uint64_t find_word(uint64_t r[], const struct copy *copy, const struct cut_box *box, uint64_t word)
+{
+    const struct stage *stage = copy->stage;
+    uint64_t record_words = copy->mapping->record_stride / word_bytes(copy), record = word / record_words;
+    for (unsigned i = 0; i < stage->dim_count; i++) {
+        unsigned d = stage->order[i];
+        r[d] = box->first[d] + record % box->count[d];
+        record /= box->count[d];
+    }
+    return word % record_words * word_bytes(copy);
+}
+
+static uint64_t shared_place(const struct stage *stage, uint64_t place)
+{
+    return stage->swizzle_unit == 0 ? place : stage_swizzle(stage, place);
+}
+
 static void fill_step(struct step *step, const struct copy *copy, const struct cut_box *box, const int64_t *origin,
                       uint64_t first, uint64_t words)
 {
     const struct stage *stage = copy->stage;
-    const struct mapping *mapping = copy->mapping;
-    unsigned last = stage->dim_count - 1, threads = (unsigned)copy->job->kernel->block_threads;
-    uint64_t record_words = mapping->record_stride / word_bytes(copy), row_words = record_words * box->count[last];
+    const struct axes axes = layout_axes(copy->mapping, 0);
+    unsigned threads = (unsigned)copy->job->kernel->block_threads;
     memset(step->active, 0, sizeof(step->active));
     step->any = false;
-    for (unsigned t = 0; t < threads && row_words > 0; t++) {
-        uint64_t word = first + t;
-        step->global[t] = step->shared[t] = 0;
-        if (word >= words)
-            continue;
-        uint64_t row = word / row_words, record = word % row_words / record_words;
-        uint64_t at = word % record_words * word_bytes(copy);
+    for (unsigned t = 0; t < threads; t++) {
         uint64_t r[SPEC_DIMS_MAX] = {0};
-        r[last] = box->first[last] + record;
-        if (last >= 1)
-            r[last - 1] = box->first[last - 1] + (last >= 2 ? row % box->count[last - 1] : row);
-        if (last >= 2)
-            r[0] = box->first[0] + row / box->count[1];
-        int64_t global = (int64_t)(mapping->array->offset + at), shared = (int64_t)at;
-        for (unsigned d = 0; d <= last; d++) {
-            uint64_t bytes = d == last ? stage->record_bytes : d + 1 == last ? stage->row_bytes : stage->plane_bytes;
-            global += (origin[d] + (int64_t)r[d]) * (int64_t)layout_step(mapping, 0, d);
-            shared += (int64_t)(r[d] * bytes);
+        step->global[t] = step->shared[t] = 0;
+        if (first + t >= words)
+            continue;
+        uint64_t at = find_word(r, copy, box, first + t);
+        uint64_t global = copy->mapping->base + at, shared = at;
+        for (unsigned d = 0; d < stage->dim_count; d++) {
+            global += axis_place(&axes.items[d], (uint64_t)(origin[d] + (int64_t)r[d]));
+            shared += r[d] * stage_step(stage, d);
         }
-        step->global[t] = global;
-        step->shared[t] = shared;
+        step->global[t] = (int64_t)global;
+        step->shared[t] = (int64_t)shared_place(stage, shared);
         if (word_is_written(copy, at)) {
             step->active[t / 64] |= UINT64_C(1) << (t % 64);
             step->any = true;
@@ -125,9 +135,9 @@ static void show_copy(const struct copy *copy, const struct block_box *blocks, c
                                     .phase = copy->out ? PHASE_COPY_OUT : PHASE_COPY_IN,
                                     .stores = copy->out != pattern->shared,
                                     .pattern = pattern,
-                                    .block_step = {1, 1, 1},
                                     .copy_step = copy_step};
     memcpy(request.first_block, blocks->first, sizeof(request.first_block));
+    memcpy(request.block_step, blocks->step, sizeof(request.block_step));
     if (observer != NULL)
         observer->request(observer->context, 0, &request);
 }
@@ -154,9 +164,14 @@ static bool add_step(const struct copy *copy, const struct step *step, const str
     counts->unique_bytes = unique;
     pattern.address = step->global;
     pattern.shared = false;
+    const struct axes axes = layout_axes(copy->mapping, 0);
     for (unsigned b = 0; b < 3; b++)
-        for (unsigned d = 0; d < stage->dim_count && blocks->count[b] > 1; d++)
-            pattern.step[b] += stage->origin_step[d][b] * (int64_t)layout_step(copy->mapping, 0, d);
+        for (unsigned d = 0; d < stage->dim_count && blocks->count[b] > 1; d++) {
+            const struct axis *axis = &axes.items[d];
+            int64_t records = stage->origin_step[d][b] * (int64_t)blocks->step[b];
+            pattern.step[b] += axis->tile == 0 ? records * (int64_t)axis->bytes
+                                               : records / (int64_t)axis->tile * (int64_t)axis->tile_bytes;
+        }
     show_copy(copy, blocks, &pattern, copy_step);
     return job_add(job, 0, stage->array, slot, copy->out, &pattern);
 }
@@ -180,15 +195,48 @@ static bool add_same_blocks(const struct copy *copy, const struct block_box *blo
     return true;
 }
 
+/* A block dimension that moves the box by parts of a tile, and after how many blocks by whole ones; -1: none. */
+static int uneven_dim(uint64_t *period, const struct copy *copy, const struct block_box *blocks)
+{
+    const struct axes axes = layout_axes(copy->mapping, 0);
+    for (unsigned d = 0; d < copy->stage->dim_count; d++)
+        for (unsigned b = 0; b < 3 && axes.items[d].tile != 0; b++) {
+            int64_t records = copy->stage->origin_step[d][b] * (int64_t)blocks->step[b];
+            uint64_t tile = axes.items[d].tile;
+            *period = tile / greatest_common_divisor((uint64_t)(records < 0 ? -records : records), tile);
+            if (blocks->count[b] > 1 && *period > 1)
+                return (int)b;
+        }
+    return -1;
+}
+
+/* Splits the blocks until all of a part move evenly. */
+static bool add_evenly(const struct copy *copy, const struct block_box *blocks)
+{
+    uint64_t period;
+    int dim = uneven_dim(&period, copy, blocks);
+    if (dim < 0)
+        return add_same_blocks(copy, blocks);
+    bool added = true;
+    for (uint64_t r = 0; r < period && r < blocks->count[dim] && added; r++) {
+        struct block_box part = *blocks;
+        part.first[dim] += part.step[dim] * r;
+        part.step[dim] *= period;
+        part.count[dim] = (blocks->count[dim] - r - 1) / period + 1;
+        added = add_evenly(copy, &part);
+    }
+    return added;
+}
+
 /* Blocks near the array's ends copy less: halves the launch until all blocks of a part do the same. */
 static bool add_blocks(const struct copy *copy, const struct block_box *blocks)
 {
     int dim = changing_dim(copy->stage, blocks);
     if (dim < 0)
-        return add_same_blocks(copy, blocks);
+        return add_evenly(copy, blocks);
     struct block_box low = *blocks, high = *blocks;
     low.count[dim] = blocks->count[dim] / 2;
-    high.first[dim] += low.count[dim];
+    high.first[dim] += low.count[dim] * high.step[dim];
     high.count[dim] -= low.count[dim];
     return add_blocks(copy, &low) && add_blocks(copy, &high);
 }
@@ -197,10 +245,11 @@ bool job_add_copies(struct kernel_job *job, const struct mapping *mapping, const
 {
     struct copy copy = {.job = job, .mapping = mapping, .stage = stage};
     const uint64_t *grid = job->kernel->grid;
-    struct block_box all = {.count = {grid[0], grid[1], grid[2]}};
+    struct block_box all = {.step = {1, 1, 1}, .count = {grid[0], grid[1], grid[2]}};
     if (job->window != NULL)
         all = (struct block_box){{job->window->block % grid[0], job->window->block / grid[0] % grid[1],
                                   job->window->block / grid[0] / grid[1]},
+                                 {1, 1, 1},
                                  {1, 1, 1}};
     if (stage->copy_in && !add_blocks(&copy, &all))
         return false;

@@ -8,6 +8,8 @@
 #include "plan.h"
 #include "stage_cover.h"
 
+enum { WORD = 4 };
+
 int64_t stage_origin(const struct stage *stage, unsigned d, const uint64_t block[3])
 {
     int64_t origin = stage->origin[d];
@@ -148,11 +150,11 @@ static bool accesses_allow(const struct kernel *kernel, const struct array *arra
 }
 
 /* Which bytes of the record the kernel's writes cover; a subscript with an expression may be any of its values. */
-static void flag_written(bool *written, const struct record *record, const struct access *access)
+static void flag_written(bool *written, const struct mapping *mapping, const struct access *access)
 {
     for (size_t i = 0; i < access->selected_count; i++) {
         const struct selected *selected = &access->selected[i];
-        uint64_t from = record->leaves[selected->leaf].offset + selected->inner_offset;
+        uint64_t from = mapping->leaves[selected->leaf].offset + selected->inner_offset;
         uint64_t values = 1;
         for (size_t s = 0; s < selected->subscript_count; s++)
             values *= selected->subscripts[s].extent;
@@ -167,13 +169,12 @@ static void flag_written(bool *written, const struct record *record, const struc
     }
 }
 
-static bool word_is_whole(const bool *written, const struct record *record, uint64_t from, unsigned width)
+static bool word_is_whole(const bool *written, const bool *owned, uint64_t from, unsigned width)
 {
     bool any = false, all = true;
     for (uint64_t i = from; i < from + width; i++) {
-        bool padding = i >= record->type->size || !record->owned[i];
         any |= written[i];
-        all &= written[i] || padding;
+        all &= written[i] || !owned[i];
     }
     return !any || all;
 }
@@ -184,10 +185,10 @@ static void find_written(struct stage *stage, struct arena *arena, const struct 
     for (unsigned i = 0; i < stage->kernel->access_count; i++) {
         const struct access *access = stage->kernel->accesses[i];
         if (access->array == stage->array && access->op == ACCESS_WRITE)
-            flag_written(written, stage->array->record, access);
+            flag_written(written, mapping, access);
     }
     for (uint64_t at = 0; at < mapping->record_stride; at += stage->out_word_bytes)
-        while (!word_is_whole(written, stage->array->record, at, stage->out_word_bytes))
+        while (!word_is_whole(written, mapping->groups[0].owned, at, stage->out_word_bytes))
             stage->out_word_bytes /= 2;
     stage->written = written;
 }
@@ -206,10 +207,44 @@ static uint64_t shared_arrays_bytes(const struct kernel *kernel)
     return bytes;
 }
 
-static bool lay_out(struct stage *stage, const struct mapping *mapping, const struct plan *plan,
+/* Which dimension is the fastest: as in the array. */
+static void set_order(struct stage *stage, const struct mapping *mapping)
+{
+    unsigned last = stage->dim_count - 1;
+    for (unsigned i = 0; i < SPEC_DIMS_MAX; i++)
+        stage->order[i] = i > last ? i : mapping->layout.kind == LAYOUT_COLUMN_MAJOR ? i : last - i;
+}
+
+/* The widest instruction that a thread may use on the copy: what a swizzle keeps together. */
+static uint64_t widest_leaf(const struct record *record)
+{
+    uint64_t widest = WORD;
+    for (size_t i = 0; i < record->leaf_count; i++)
+        widest = record->leaves[i].align > widest ? record->leaves[i].align : widest;
+    return widest < VECTOR_BYTES_MAX ? widest : VECTOR_BYTES_MAX;
+}
+
+/* XORs the unit's number in a line of banks with the number of its line, so that as many neighbouring rows as a line
+ * has units have the same column in different banks. */
+static bool lay_out_swizzle(struct stage *stage, struct arena *arena, const char **reason)
+{
+    uint64_t row = stage->dim_count == 1 ? stage->record_bytes : stage->row_bytes;
+    uint64_t unit = widest_leaf(stage->array->record);
+    if ((row & (row - 1)) != 0 || row < 2 * unit) {
+        *reason = arena_printf(arena,
+                               "a row of the shared copy is %llu bytes, no power of two of at least two pieces of %llu",
+                               (unsigned long long)row, (unsigned long long)unit);
+        return false;
+    }
+    stage->swizzle_unit = unit;
+    stage->swizzle_line = row > STAGE_SWIZZLE_ALIGN ? row : STAGE_SWIZZLE_ALIGN;
+    stage->swizzle_keys = (row < STAGE_SWIZZLE_ALIGN ? row : STAGE_SWIZZLE_ALIGN) / unit;
+    return true;
+}
+
+static bool lay_out(struct stage *stage, struct arena *arena, const struct mapping *mapping, const struct plan *plan,
                     const struct device *device, const char **reason)
 {
-    enum { WORD = 4 };
     *reason = "a block's footprint does not fit the shared memory of a block";
     uint64_t records = 1;
     for (unsigned d = 0; d < stage->dim_count; d++)
@@ -217,13 +252,16 @@ static bool lay_out(struct stage *stage, const struct mapping *mapping, const st
     if (records > (uint64_t)device->shared_bytes_per_block)
         return false;
     uint64_t unit = stage->array->record->type->align > WORD ? stage->array->record->type->align : WORD;
-    unsigned last = stage->dim_count - 1;
+    const unsigned *order = stage->order;
+    bool rows = stage->dim_count > 1;
     stage->pad_bytes = plan->pad * unit;
-    stage->record_bytes = mapping->record_stride + (last == 0 ? stage->pad_bytes : 0);
-    stage->row_bytes = stage->record_bytes * stage->extent[last] + (last == 0 ? 0 : stage->pad_bytes);
-    stage->plane_bytes = stage->row_bytes * (last >= 1 ? stage->extent[last - 1] : 1);
-    stage->bytes = stage->plane_bytes * (last >= 2 ? stage->extent[last - 2] : 1);
-    return stage->bytes + shared_arrays_bytes(stage->kernel) <= (uint64_t)device->shared_bytes_per_block;
+    stage->record_bytes = mapping->record_stride + (rows ? 0 : stage->pad_bytes);
+    stage->row_bytes = stage->record_bytes * stage->extent[order[0]] + (rows ? stage->pad_bytes : 0);
+    stage->plane_bytes = stage->row_bytes * (rows ? stage->extent[order[1]] : 1);
+    stage->bytes = stage->plane_bytes * (stage->dim_count > 2 ? stage->extent[order[2]] : 1);
+    if (stage->bytes + shared_arrays_bytes(stage->kernel) > (uint64_t)device->shared_bytes_per_block)
+        return false;
+    return !plan->swizzle || lay_out_swizzle(stage, arena, reason);
 }
 
 /* Blocks whose boxes overlap would write one another's records back. */
@@ -248,12 +286,12 @@ bool stage_plan(struct stage **out, struct arena *arena, const struct kernel *ke
     struct stage *stage = arena_alloc(arena, sizeof(*stage));
     *stage = (struct stage){.array = array, .kernel = kernel, .dim_count = array->dim_count};
     *out = stage;
-    if (array->space == SPACE_SHARED || mapping->record_stride == 0 || plan->swizzle) {
+    if (array->space == SPACE_SHARED || mapping->record_stride == 0) {
         *reason = array->space == SPACE_SHARED ? "the array is in shared memory already"
-                  : plan->swizzle              ? "this version cannot swizzle the shared copy yet"
                                                : "staging copies whole records, which this layout takes apart";
         return false;
     }
+    set_order(stage, mapping);
     if (!accesses_allow(kernel, array, stage, reason))
         return false;
     struct survey survey = {.array = array, .grid = kernel->grid};
@@ -265,7 +303,7 @@ bool stage_plan(struct stage **out, struct arena *arena, const struct kernel *ke
         stage->extent[d] = (uint64_t)(survey.high[d] - survey.low[d]) + 1;
         memcpy(stage->origin_step[d], survey.step[d], sizeof(stage->origin_step[d]));
     }
-    if (!lay_out(stage, mapping, plan, device, reason))
+    if (!lay_out(stage, arena, mapping, plan, device, reason))
         return false;
     *reason = "blocks would store overlapping parts of it";
     if (stage->copy_out && !boxes_are_apart(stage))
@@ -273,7 +311,7 @@ bool stage_plan(struct stage **out, struct arena *arena, const struct kernel *ke
     *reason = "the block's threads do not write every record of its footprint, so that storing it would store others";
     if (stage->copy_out && !stage_writes_cover(stage, arena))
         return false;
-    uint64_t divides = 4 | mapping->record_stride | array->offset | mapping->row_bytes;
+    uint64_t divides = WORD | mapping->record_stride | array->offset | layout_jumps(mapping, 0);
     stage->word_bytes = stage->out_word_bytes = (unsigned)(divides & (~divides + 1));
     if (stage->copy_out && !stage->copy_out_whole)
         find_written(stage, arena, mapping);

@@ -31,7 +31,7 @@ uint64_t loop_stride(const struct mapping *mapping, const struct part *part, con
 static unsigned unaligned_piece(const struct mapping *mapping, const struct part *part)
 {
     const struct placement *place = &mapping->leaves[part->leaf];
-    uint64_t all = plan_alignment(mapping, place->offset + part->inner_offset, place->stride);
+    uint64_t all = plan_alignment(mapping, part->leaf, place->offset + part->inner_offset, place->stride);
     for (size_t i = 0; i < part->loop_count; i++)
         all |= loop_stride(mapping, part, &part->loops[i]);
     uint64_t alignment = all & (~all + 1);
