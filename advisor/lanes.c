@@ -76,3 +76,11 @@ VECTORS_WIDE void lanes_bounds(int64_t *low, int64_t *high, struct lanes a, size
     *low = least;
     *high = most;
 }
+
+VECTORS_WIDE size_t lanes_descents(const int64_t *values, size_t count)
+{
+    size_t descents = 0;
+    for (size_t i = 1; i < count; i++)
+        descents += values[i] < values[i - 1];
+    return descents;
+}

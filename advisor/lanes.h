@@ -25,5 +25,7 @@ void lanes_shift_right(int64_t *restrict out, struct lanes a, unsigned distance,
 void lanes_floor_divide(int64_t *restrict out, struct lanes a, int64_t divisor, size_t count);
 void lanes_floor_remainder(int64_t *restrict out, struct lanes a, int64_t divisor, size_t count);
 void lanes_bounds(int64_t *low, int64_t *high, struct lanes a, size_t count);
+/* How many values are less than the one before them. */
+size_t lanes_descents(const int64_t *values, size_t count);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "checked.h"
+#include "lanes.h"
 
 /* Sectors and lines repeat after LINE_BYTES, the 32 banks of 4 bytes too. */
 enum { PERIOD = LINE_BYTES };
@@ -67,10 +68,7 @@ static void add_request(struct counts *counts, const struct pattern *pattern, co
 /* Lanes in order are counted as they come; sorting pays where many are out of order. */
 static bool in_disorder(const struct pattern *pattern)
 {
-    unsigned descents = 0;
-    for (unsigned t = 1; t < pattern->threads; t++)
-        descents += pattern->address[t] < pattern->address[t - 1];
-    return descents > pattern->threads / 8;
+    return lanes_descents(pattern->address, pattern->threads) > pattern->threads / 8;
 }
 
 /* All warps with every lane moved by `shift` bytes, once. */

@@ -1,6 +1,7 @@
 #include "request.h"
 
 #include "checked.h"
+#include "lanes.h"
 #include "sort_warps.h"
 
 /* The active lanes' addresses in ascending order. Most instructions come sorted. */
@@ -46,38 +47,49 @@ void request_add_global(struct counts *counts, const int64_t address[WARP_LANES]
     counts->ideal_sectors += (distinct * width + SECTOR_BYTES - 1) / SECTOR_BYTES;
 }
 
-/* The address's distance from `base` in widths. An inactive lane takes the place of its warp's first active one, which
- * changes no count of different places. Gives the mask of warps with an active lane. */
-static uint32_t fill_keys(uint32_t keys[SORT_LANES][SORT_WARPS_MAX], const int64_t *address, const uint64_t *active,
-                          unsigned threads, int64_t base, unsigned width_shift)
+static uint32_t warp_mask(const uint64_t *active, unsigned first)
 {
-    uint32_t warps = 0;
-    for (unsigned first = 0; first < threads; first += WARP_LANES) {
-        const uint32_t mask = (uint32_t)(active[first / 64] >> (first % 64));
-        const unsigned warp = first / WARP_LANES;
-        if (mask == 0)
-            continue;
-        warps |= UINT32_C(1) << warp;
-        const int64_t substitute = address[first + (unsigned)__builtin_ctz(mask)];
-        for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-            const int64_t a = (mask >> lane & 1) != 0 ? address[first + lane] : substitute;
-            keys[lane][warp] = (uint32_t)((uint64_t)(a - base) >> width_shift);
-        }
-    }
-    return warps;
+    return (uint32_t)(active[first / 64] >> (first % 64));
 }
 
-/* False without an active lane. */
-static bool active_bounds(int64_t *low, int64_t *high, const int64_t *address, const uint64_t *active, unsigned threads)
+/* A key is an address's distance from `base` in widths. */
+static void fill_whole(uint32_t keys[SORT_LANES][SORT_WARPS_MAX], unsigned warp, const int64_t *address, int64_t base,
+                       unsigned width_shift)
 {
-    *low = INT64_MAX;
-    *high = INT64_MIN;
+    for (unsigned lane = 0; lane < WARP_LANES; lane++)
+        keys[lane][warp] = (uint32_t)((uint64_t)(address[lane] - base) >> width_shift);
+}
+
+/* An inactive lane takes the place of its warp's first active one, which changes no count of different places. */
+static void fill_part(uint32_t keys[SORT_LANES][SORT_WARPS_MAX], unsigned warp, const int64_t *address, uint32_t mask,
+                      int64_t base, unsigned width_shift)
+{
+    const int64_t substitute = address[__builtin_ctz(mask)];
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+        const int64_t a = (mask >> lane & 1) != 0 ? address[lane] : substitute;
+        keys[lane][warp] = (uint32_t)((uint64_t)(a - base) >> width_shift);
+    }
+}
+
+/* Where keys of 32 bits can count from; false where the active lanes reach too far apart for them. */
+static bool find_base(int64_t *base, const int64_t *address, const uint64_t *active, unsigned threads,
+                      unsigned width_shift)
+{
+    int64_t low, high;
+    lanes_bounds(&low, &high, (struct lanes){address, 0}, threads);
+    *base = 0;
+    /* Most launches need no base. Inactive lanes hold anything: they are left out only where they might matter. */
+    if (low >= 0 && (uint64_t)high >> width_shift <= UINT32_MAX)
+        return true;
+    low = INT64_MAX;
+    high = INT64_MIN;
     for (unsigned t = 0; t < threads; t++) {
         const bool runs = (active[t / 64] >> (t % 64) & 1) != 0;
-        *low = runs && address[t] < *low ? address[t] : *low;
-        *high = runs && address[t] > *high ? address[t] : *high;
+        low = runs && address[t] < low ? address[t] : low;
+        high = runs && address[t] > high ? address[t] : high;
     }
-    return *low <= *high;
+    *base = low & -(int64_t)LINE_BYTES; /* sectors and lines begin at multiples of it */
+    return low > high || (uint64_t)(high - *base) >> width_shift <= UINT32_MAX;
 }
 
 bool request_add_block(struct counts *counts, const int64_t *address, const uint64_t *active, unsigned threads,
@@ -85,25 +97,29 @@ bool request_add_block(struct counts *counts, const int64_t *address, const uint
 {
     uint32_t keys[SORT_LANES][SORT_WARPS_MAX] = {{0}};
     struct sorted_warp sorted[SORT_WARPS_MAX];
+    uint32_t masks[SORT_WARPS_MAX];
     const unsigned shift = (unsigned)__builtin_ctz(width);
-    int64_t low, high;
-    if (!active_bounds(&low, &high, address, active, threads))
-        return true;
-    const int64_t base = low & -(int64_t)LINE_BYTES; /* sectors and lines begin at multiples of it */
-    if ((uint64_t)(high - base) >> shift > UINT32_MAX)
+    unsigned warps = 0;
+    int64_t base;
+    if (!find_base(&base, address, active, threads, shift))
         return false;
-    const uint32_t warps = fill_keys(keys, address, active, threads, base, shift);
-    sort_warps(keys, (threads + WARP_LANES - 1) / WARP_LANES);
-    sort_warps_count(sorted, keys, 5 - shift, 7 - shift);
-    for (uint32_t rest = warps; rest != 0; rest &= rest - 1) {
-        const unsigned warp = (unsigned)__builtin_ctz(rest), first = warp * WARP_LANES;
-        const uint32_t mask = (uint32_t)(active[first / 64] >> (first % 64));
-        add_common(counts, mask, width, sorted[warp].distinct);
-        counts->requests += 1;
-        counts->sectors += sorted[warp].sectors;
-        counts->lines += sorted[warp].lines;
-        counts->ideal_sectors += ((uint64_t)sorted[warp].distinct * width + SECTOR_BYTES - 1) / SECTOR_BYTES;
+    for (unsigned first = 0; first < threads; first += WARP_LANES) {
+        masks[warps] = warp_mask(active, first);
+        if (masks[warps] == UINT32_MAX)
+            fill_whole(keys, warps, address + first, base, shift);
+        else if (masks[warps] != 0)
+            fill_part(keys, warps, address + first, masks[warps], base, shift);
+        warps += masks[warps] != 0;
     }
+    sort_warps(keys, warps);
+    sort_warps_count(sorted, keys, 5 - shift, 7 - shift);
+    for (unsigned w = 0; w < warps; w++) {
+        add_common(counts, masks[w], width, sorted[w].distinct);
+        counts->sectors += sorted[w].sectors;
+        counts->lines += sorted[w].lines;
+        counts->ideal_sectors += ((uint64_t)sorted[w].distinct * width + SECTOR_BYTES - 1) / SECTOR_BYTES;
+    }
+    counts->requests += warps;
     return true;
 }
 
