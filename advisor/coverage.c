@@ -13,7 +13,9 @@ enum {
     UNIT_BYTES = 2 * SECTOR_BYTES, /* counting goes by whole pairs of sectors */
     WINDOW_GRANULES = 1 << 14,     /* that counting looks at at once */
     LOOKED_AT_MAX = 1 << 30,       /* granules of one stretch */
-    PERIOD_BYTES_MAX = 1 << 26
+    PERIOD_BYTES_MAX = 1 << 26,
+    OWN_BYTES_MAX = 1 << 27, /* of bits that all workers together may have each for itself */
+    NEAR_BYTES_MAX = 1 << 20 /* of bits that a core's own cache is likely to hold */
 };
 static const uint64_t BITS_BYTES_MAX = UINT64_C(1) << 30;
 
@@ -31,25 +33,38 @@ struct list {
     size_t count, capacity;
 };
 
+struct bits {
+    uint64_t *read;    /* a bit a sector; NULL while lattices are kept */
+    uint64_t *written; /* a bit a granule */
+};
+
 struct coverage {
-    uint64_t bytes;
     unsigned granule;
     unsigned workers;
-    struct list *lists;
-    uint64_t *read_bits;    /* a bit a sector; NULL while lattices are kept */
-    uint64_t *written_bits; /* a bit a granule */
+    uint64_t read_words, written_words; /* of one worker's bits */
+    bool own;                           /* each worker has bits of its own, joined when counting: no atomics */
+    struct list *lists;                 /* one a worker */
+    struct bits *bits;                  /* one a worker, or the first is everybody's */
 };
 
 struct coverage *coverage_new(uint64_t bytes, unsigned granule, unsigned workers)
 {
+    const uint64_t sectors = bytes / SECTOR_BYTES + 1, read_words = sectors / 64 + 1;
     struct coverage *coverage = calloc(1, sizeof(*coverage));
     if (coverage == NULL)
         return NULL;
-    *coverage = (struct coverage){.bytes = bytes, .granule = granule, .workers = workers};
+    /* Whole words of 64 sectors in both. */
+    *coverage = (struct coverage){.granule = granule,
+                                  .workers = workers,
+                                  .read_words = read_words,
+                                  .written_words = read_words * (SECTOR_BYTES / granule)};
+    coverage->own =
+        (coverage->read_words + coverage->written_words) * sizeof(uint64_t) <= (uint64_t)OWN_BYTES_MAX / workers;
     coverage->lists = calloc(workers, sizeof(*coverage->lists));
-    if (coverage->lists != NULL)
+    coverage->bits = calloc(workers, sizeof(*coverage->bits));
+    if (coverage->lists != NULL && coverage->bits != NULL)
         return coverage;
-    free(coverage);
+    coverage_free(coverage);
     return NULL;
 }
 
@@ -57,48 +72,50 @@ void coverage_free(struct coverage *coverage)
 {
     if (coverage == NULL)
         return;
-    for (unsigned i = 0; i < coverage->workers; i++)
-        free(coverage->lists[i].items);
+    for (unsigned i = 0; i < coverage->workers; i++) {
+        if (coverage->lists != NULL)
+            free(coverage->lists[i].items);
+        if (coverage->bits != NULL) {
+            free(coverage->bits[i].read);
+            free(coverage->bits[i].written);
+        }
+    }
     free(coverage->lists);
-    free(coverage->read_bits);
-    free(coverage->written_bits);
+    free(coverage->bits);
     free(coverage);
 }
 
 void coverage_clear(struct coverage *coverage)
 {
-    for (unsigned i = 0; i < coverage->workers; i++)
+    for (unsigned i = 0; i < coverage->workers; i++) {
         coverage->lists[i].count = 0;
-    free(coverage->read_bits);
-    free(coverage->written_bits);
-    coverage->read_bits = coverage->written_bits = NULL;
+        free(coverage->bits[i].read);
+        free(coverage->bits[i].written);
+        coverage->bits[i] = (struct bits){0};
+    }
 }
 
-static uint64_t words_for(uint64_t bits)
+static struct bits *bits_of(const struct coverage *coverage, unsigned worker)
 {
-    return bits / 64 + 1;
+    return &coverage->bits[coverage->own ? worker : 0];
 }
 
-static uint64_t sectors_of(const struct coverage *coverage)
+static bool has_bits(const struct bits *bits)
 {
-    return coverage->bytes / SECTOR_BYTES + 1;
+    return __atomic_load_n(&bits->read, __ATOMIC_ACQUIRE) != NULL;
 }
 
-static bool start_bits(struct coverage *coverage)
+/* False where they would not fit in memory. */
+static bool start_bits(const struct coverage *coverage, struct bits *bits)
 {
-    uint64_t read_words = words_for(sectors_of(coverage));
-    uint64_t written_words = read_words * (SECTOR_BYTES / coverage->granule); /* whole words of 64 sectors */
-    if (read_words + written_words > BITS_BYTES_MAX / sizeof(uint64_t))
+    if (has_bits(bits))
+        return true;
+    if (coverage->read_words + coverage->written_words > BITS_BYTES_MAX / sizeof(uint64_t))
         return false;
-    uint64_t *written = calloc(written_words, sizeof(uint64_t)), *read = calloc(read_words, sizeof(uint64_t));
-    coverage->written_bits = written;
-    __atomic_store_n(&coverage->read_bits, read, __ATOMIC_RELEASE);
-    return read != NULL && written != NULL;
-}
-
-static uint64_t *bits_of(const struct coverage *coverage)
-{
-    return __atomic_load_n(&coverage->read_bits, __ATOMIC_ACQUIRE);
+    bits->written = calloc(coverage->written_words, sizeof(uint64_t));
+    uint64_t *read = bits->written == NULL ? NULL : calloc(coverage->read_words, sizeof(uint64_t));
+    __atomic_store_n(&bits->read, read, __ATOMIC_RELEASE);
+    return read != NULL;
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): the check does not see what the atomic builtin writes. */
@@ -113,28 +130,30 @@ static void set_bits(uint64_t *words, uint64_t first, uint64_t last)
     }
 }
 
-static void mark(struct coverage *coverage, bool written, uint64_t start, uint64_t length)
+static void mark(const struct coverage *coverage, const struct bits *bits, bool written, uint64_t start,
+                 uint64_t length)
 {
     if (written)
-        set_bits(coverage->written_bits, start / coverage->granule, (start + length - 1) / coverage->granule);
+        set_bits(bits->written, start / coverage->granule, (start + length - 1) / coverage->granule);
     else
-        set_bits(coverage->read_bits, start / SECTOR_BYTES, (start + length - 1) / SECTOR_BYTES);
+        set_bits(bits->read, start / SECTOR_BYTES, (start + length - 1) / SECTOR_BYTES);
 }
 
-static void mark_lattice(struct coverage *coverage, const struct lattice *lattice, unsigned dims, uint64_t start)
+static void mark_lattice(const struct coverage *coverage, const struct bits *bits, const struct lattice *lattice,
+                         unsigned dims, uint64_t start)
 {
     if (dims == 0) {
-        mark(coverage, lattice->written, start, lattice->length);
+        mark(coverage, bits, lattice->written, start, lattice->length);
         return;
     }
     for (uint64_t q = 0; q < lattice->count[dims - 1]; q++)
-        mark_lattice(coverage, lattice, dims - 1, start + q * lattice->step[dims - 1]);
+        mark_lattice(coverage, bits, lattice, dims - 1, start + q * lattice->step[dims - 1]);
 }
 
-static void mark_list(struct coverage *coverage, struct list *list)
+static void mark_list(const struct coverage *coverage, const struct bits *bits, struct list *list)
 {
     for (size_t i = 0; i < list->count; i++)
-        mark_lattice(coverage, &list->items[i], list->items[i].dims, (uint64_t)list->items[i].start);
+        mark_lattice(coverage, bits, &list->items[i], list->items[i].dims, (uint64_t)list->items[i].start);
     list->count = 0;
 }
 
@@ -274,60 +293,103 @@ static void list_add(struct list *list, const struct lattice *lattice)
     list->items[list->count++] = *lattice;
 }
 
-static bool turn_to_bits(struct coverage *coverage, struct list *list)
+static bool turn_to_bits(const struct coverage *coverage, unsigned worker)
 {
-    bool fits = true;
+    struct bits *bits = bits_of(coverage, worker);
+    bool fits;
+    if (coverage->own) {
+        fits = start_bits(coverage, bits);
+    } else {
 #ifdef _OPENMP
 #pragma omp critical(coverage_bits)
 #endif
-    if (bits_of(coverage) == NULL)
-        fits = start_bits(coverage);
+        fits = start_bits(coverage, bits);
+    }
     if (fits)
-        mark_list(coverage, list);
+        mark_list(coverage, bits, &coverage->lists[worker]);
     return fits;
 }
 
-/* Marks one aligned place at each address plus `shift`: it lies within one granule or sector, hence one bit. */
-static void mark_addresses(struct coverage *coverage, bool written, const int64_t *address, unsigned addresses,
-                           unsigned width, int64_t shift)
+/* Places of one width, to be marked at the points of a box. A place is aligned to its width: its granules lie within
+ * one word, and it within one sector. */
+struct marking {
+    uint64_t *words;
+    uint64_t run;   /* the bits of a place at the first bit of a word */
+    unsigned shift; /* log2 of a bit's bytes */
+    bool own;       /* nobody else marks these words */
+    bool far;       /* they are more than a core's cache holds */
+    const int64_t *address;
+    unsigned addresses;
+};
+
+static struct marking marking_of(const struct coverage *coverage, const struct bits *bits, bool written, unsigned width)
 {
     const unsigned granules = written ? width / coverage->granule : 1;
-    const unsigned bits = written ? (unsigned)__builtin_ctz(coverage->granule) : 5;
-    uint64_t *words = written ? coverage->written_bits : coverage->read_bits;
-    const uint64_t run = granules == 0 ? 1 : (UINT64_C(1) << granules) - 1;
-    for (unsigned i = 0; i < addresses; i++) {
-        /* A place is aligned to its width, so that its granules lie within one word. */
-        const uint64_t first = (uint64_t)(address[i] + shift) >> bits, mask = run << (first % 64);
+    return (struct marking){.words = written ? bits->written : bits->read,
+                            .run = granules == 0 ? 1 : (UINT64_C(1) << granules) - 1,
+                            .shift = written ? (unsigned)__builtin_ctz(coverage->granule) : 5,
+                            .own = coverage->own,
+                            .far = (written ? coverage->written_words : coverage->read_words) >
+                                   NEAR_BYTES_MAX / sizeof(uint64_t)};
+}
+
+static void mark_own(const struct marking *marking, int64_t move)
+{
+    uint64_t *words = marking->words;
+    for (unsigned i = 0; i < marking->addresses; i++) {
+        const uint64_t first = (uint64_t)(marking->address[i] + move) >> marking->shift;
+        words[first / 64] |= marking->run << (first % 64);
+    }
+}
+
+static void mark_shared(const struct marking *marking, int64_t move)
+{
+    uint64_t *words = marking->words;
+    for (unsigned i = 0; i < marking->addresses; i++) {
+        const uint64_t first = (uint64_t)(marking->address[i] + move) >> marking->shift;
+        const uint64_t mask = marking->run << (first % 64);
+        /* Most bits are set already in a gather; looking first keeps the line shared between cores. */
         if ((__atomic_load_n(&words[first / 64], __ATOMIC_RELAXED) & mask) != mask)
             (void)__atomic_fetch_or(&words[first / 64], mask, __ATOMIC_RELAXED);
     }
 }
 
-/* Every point of the dimensions from k on. */
-static void mark_points(struct coverage *coverage, bool written, const int64_t *address, unsigned addresses,
-                        unsigned width, unsigned dims, const int64_t *step, const uint64_t *count, int64_t shift)
+/* Every point of `dims` dimensions, moved by `move` bytes. */
+static void mark_points(const struct marking *marking, unsigned dims, const int64_t *step, const uint64_t *count,
+                        int64_t move)
 {
-    if (dims == 0) {
-        mark_addresses(coverage, written, address, addresses, width, shift);
+    if (dims > 0) {
+        for (uint64_t q = 0; q < count[0]; q++)
+            mark_points(marking, dims - 1, step + 1, count + 1, move + step[0] * (int64_t)q);
         return;
     }
-    for (uint64_t q = 0; q < count[0]; q++)
-        mark_points(coverage, written, address, addresses, width, dims - 1, step + 1, count + 1,
-                    shift + step[0] * (int64_t)q);
+    for (unsigned i = 0; marking->far && i < marking->addresses; i++)
+        __builtin_prefetch(&marking->words[(uint64_t)(marking->address[i] + move) >> marking->shift >> 6], 1);
+    if (marking->own)
+        mark_own(marking, move);
+    else
+        mark_shared(marking, move);
 }
 
-bool coverage_add(struct coverage *coverage, unsigned worker, bool written, int64_t *address, unsigned addresses,
+bool coverage_add(struct coverage *coverage, unsigned worker, bool written, const int64_t *address, unsigned addresses,
                   unsigned width, unsigned dims, const int64_t *step, const uint64_t *count)
 {
+    enum { ADDRESSES_MAX = 1024 };
+    const struct bits *bits = bits_of(coverage, worker);
     uint64_t points = 1;
     for (unsigned k = 0; k < dims && points <= POINTS_FEW; k++)
         points *= count[k] < POINTS_FEW ? count[k] : POINTS_FEW + 1;
-    if (points <= POINTS_FEW && bits_of(coverage) != NULL) {
-        mark_points(coverage, written, address, addresses, width, dims, step, count, 0);
+    if (points <= POINTS_FEW && has_bits(bits)) {
+        struct marking marking = marking_of(coverage, bits, written, width);
+        marking.address = address;
+        marking.addresses = addresses;
+        mark_points(&marking, dims, step, count, 0);
         return true;
     }
-    struct lattice items[1024];
-    unsigned lattices = compress(items, address, addresses, width, written);
+    struct lattice items[ADDRESSES_MAX];
+    int64_t sorted[ADDRESSES_MAX];
+    memcpy(sorted, address, addresses * sizeof(*sorted));
+    unsigned lattices = compress(items, sorted, addresses, width, written);
     struct list *list = &coverage->lists[worker];
     for (unsigned i = 0; i < lattices; i++) {
         for (unsigned k = 0; k < dims; k++)
@@ -335,7 +397,7 @@ bool coverage_add(struct coverage *coverage, unsigned worker, bool written, int6
         simplify(&items[i]);
         list_add(list, &items[i]);
     }
-    return list->count <= LATTICES_MAX || turn_to_bits(coverage, list);
+    return list->count <= LATTICES_MAX || turn_to_bits(coverage, worker);
 }
 
 /* A lattice of at most one dimension: bytes [start + q step, + length), 0 <= q < count. */
@@ -596,49 +658,65 @@ static bool count_lattices(struct coverage *coverage, size_t pieces, struct foot
     return fits;
 }
 
-/* True where the 64 sectors from `first` on (a multiple of 64) have no bit at all. */
-static bool nothing_in_word(const struct coverage *coverage, uint64_t first)
+/* True where the 64 sectors of one word of read bits have no bit at all. */
+static bool nothing_in_word(const struct coverage *coverage, uint64_t word)
 {
     const unsigned per_sector = SECTOR_BYTES / coverage->granule;
-    uint64_t any = coverage->read_bits[first / 64];
+    const struct bits *bits = &coverage->bits[0];
+    uint64_t any = bits->read[word];
     for (unsigned i = 0; i < per_sector; i++)
-        any |= coverage->written_bits[first / 64 * per_sector + i];
+        any |= bits->written[word * per_sector + i];
     return any == 0;
 }
 
-static void count_word(const struct coverage *coverage, uint64_t first, struct footprint *out)
+static void count_word(const struct coverage *coverage, uint64_t word, struct footprint *out)
 {
     const unsigned per_sector = SECTOR_BYTES / coverage->granule;
     const uint64_t all = (UINT64_C(1) << per_sector) - 1;
+    const struct bits *bits = &coverage->bits[0];
     bool even_read = false;
-    for (uint64_t s = first; s < first + 64; s++) {
-        bool read = (coverage->read_bits[s / 64] >> (s % 64) & 1) != 0;
-        uint64_t bit = s * per_sector;
-        uint64_t granules = coverage->written_bits[bit / 64] >> (bit % 64) & all;
+    for (unsigned s = 0; s < 64; s++) {
+        bool read = (bits->read[word] >> s & 1) != 0;
+        uint64_t bit = (word * 64 + s) * per_sector;
+        uint64_t granules = bits->written[bit / 64] >> (bit % 64) & all;
         count_sector(out, read, granules != 0, granules == all);
         out->read_pairs += read && (s % 2 == 0 || !even_read);
         even_read = s % 2 == 0 && read;
     }
 }
 
-static void count_bits(const struct coverage *coverage, struct footprint *out)
+/* All that the workers have marked or listed, in the first one's bits. */
+static bool join_workers(const struct coverage *coverage)
 {
-    uint64_t sectors = sectors_of(coverage);
-    *out = (struct footprint){0};
-    for (uint64_t first = 0; first < sectors; first += 64)
-        if (!nothing_in_word(coverage, first))
-            count_word(coverage, first, out);
+    struct bits *all = &coverage->bits[0];
+    if (!start_bits(coverage, all))
+        return false;
+    for (unsigned w = 0; w < coverage->workers; w++) {
+        const struct bits *bits = &coverage->bits[w];
+        mark_list(coverage, all, &coverage->lists[w]);
+        if (w == 0 || !has_bits(bits))
+            continue;
+        for (uint64_t i = 0; i < coverage->read_words; i++)
+            all->read[i] |= bits->read[i];
+        for (uint64_t i = 0; i < coverage->written_words; i++)
+            all->written[i] |= bits->written[i];
+    }
+    return true;
 }
 
 bool coverage_count(struct coverage *coverage, struct footprint *out)
 {
     size_t pieces;
-    if (bits_of(coverage) == NULL && count_pieces(coverage, &pieces))
-        return count_lattices(coverage, pieces, out);
-    if (bits_of(coverage) == NULL && !start_bits(coverage))
-        return false;
+    bool listed = true;
     for (unsigned w = 0; w < coverage->workers; w++)
-        mark_list(coverage, &coverage->lists[w]);
-    count_bits(coverage, out);
+        listed = listed && !has_bits(&coverage->bits[w]);
+    if (listed && count_pieces(coverage, &pieces))
+        return count_lattices(coverage, pieces, out);
+    if (!join_workers(coverage))
+        return false;
+    *out = (struct footprint){0};
+    for (uint64_t word = 0; word < coverage->read_words; word++)
+        if (!nothing_in_word(coverage, word))
+            count_word(coverage, word, out);
     return true;
 }

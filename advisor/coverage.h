@@ -17,8 +17,8 @@ struct coverage *coverage_new(uint64_t bytes, unsigned granule, unsigned workers
 void coverage_free(struct coverage *coverage);
 
 /* Adds the bytes [address[i], address[i] + width) + sum over k of step[k] * q[k] for all 0 <= q[k] < count[k].
- * `address` (count addresses) may be reordered. False where the bits would not fit in memory. */
-bool coverage_add(struct coverage *coverage, unsigned worker, bool written, int64_t *address, unsigned addresses,
+ * At most 1024 addresses. False where the bits would not fit in memory. */
+bool coverage_add(struct coverage *coverage, unsigned worker, bool written, const int64_t *address, unsigned addresses,
                   unsigned width, unsigned dims, const int64_t *step, const uint64_t *count)
     __attribute__((warn_unused_result));
 

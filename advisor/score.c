@@ -22,9 +22,9 @@ static bool start_tallies(struct kernel_job *job)
         tally->l1 = calloc(arrays, sizeof(*tally->l1));
         tally->address = calloc(LAUNCH_THREADS_MAX, sizeof(int64_t));
         tally->place = calloc((size_t)LAUNCH_THREADS_MAX * PLACE_VECTORS, sizeof(int64_t));
-        tally->sorted = calloc(LAUNCH_THREADS_MAX, sizeof(int64_t));
+        tally->scratch = calloc(LAUNCH_THREADS_MAX, sizeof(int64_t));
         if (tally->counts == NULL || tally->l1 == NULL || tally->address == NULL || tally->place == NULL ||
-            tally->sorted == NULL)
+            tally->scratch == NULL)
             return false;
     }
     return true;
@@ -42,7 +42,7 @@ static void free_job(struct kernel_job *job)
         free(tally->l1);
         free(tally->address);
         free(tally->place);
-        free(tally->sorted);
+        free(tally->scratch);
     }
     free(job->tallies);
     for (size_t n = 0; job->coverages != NULL && n < job->spec->array_count; n++)

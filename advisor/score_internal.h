@@ -26,7 +26,7 @@ struct tally {
     struct l1_tally *l1; /* an array; NULL where traffic is not asked for */
     int64_t *address;    /* scratch: one a thread */
     int64_t *place;      /* scratch: PLACE_VECTORS times that */
-    int64_t *sorted;
+    int64_t *scratch;
 };
 
 /* An instruction list and how it is used in the launch at hand. */

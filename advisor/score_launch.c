@@ -19,20 +19,20 @@ bool job_fail(struct kernel_job *job, const char *id, struct span where, const c
     return false;
 }
 
-static unsigned active_addresses(int64_t *out, const struct pattern *pattern)
+/* The addresses of the active lanes: those of the pattern where all are, else copied to `scratch`. */
+static const int64_t *active_addresses(unsigned *count, int64_t *scratch, const struct pattern *pattern)
 {
-    unsigned count = 0;
     bool all = pattern->threads % 64 == 0;
     for (unsigned i = 0; i < pattern->threads / 64 && all; i++)
         all = pattern->active[i] == UINT64_MAX;
-    if (all) {
-        memcpy(out, pattern->address, pattern->threads * sizeof(*out));
-        return pattern->threads;
-    }
+    *count = pattern->threads;
+    if (all)
+        return pattern->address;
+    *count = 0;
     for (unsigned t = 0; t < pattern->threads; t++)
         if ((pattern->active[t / 64] >> (t % 64) & 1) != 0)
-            out[count++] = pattern->address[t];
-    return count;
+            scratch[(*count)++] = pattern->address[t];
+    return scratch;
 }
 
 bool job_add(struct kernel_job *job, unsigned worker, const struct array *array, size_t slot, bool stores,
@@ -44,8 +44,9 @@ bool job_add(struct kernel_job *job, unsigned worker, const struct array *array,
     struct coverage *coverage = job->coverages[array->number];
     if (pattern->shared || coverage == NULL)
         return true;
-    unsigned count = active_addresses(tally->sorted, pattern);
-    if (coverage_add(coverage, worker, stores, tally->sorted, count, pattern->width, LAUNCH_DIMS_MAX, pattern->step,
+    unsigned count;
+    const int64_t *addresses = active_addresses(&count, tally->scratch, pattern);
+    if (coverage_add(coverage, worker, stores, addresses, count, pattern->width, LAUNCH_DIMS_MAX, pattern->step,
                      pattern->count))
         return true;
     return job_fail(job, "footprint-too-large", job->kernel->name.where,
@@ -81,8 +82,8 @@ static void note_reads(const struct event_job *work, const struct pattern *patte
         return;
     if (l1->block == NULL)
         l1->block = coverage_new(work->mapping->base + work->mapping->bytes, 1, 1);
-    int64_t *addresses = work->job->tallies[work->worker].sorted;
-    unsigned count = active_addresses(addresses, pattern);
+    unsigned count;
+    const int64_t *addresses = active_addresses(&count, work->job->tallies[work->worker].scratch, pattern);
     if (l1->block == NULL || !coverage_add(l1->block, 0, false, addresses, count, pattern->width, LAUNCH_DIMS_MAX - 3,
                                            pattern->step + 3, pattern->count + 3))
         abort();
