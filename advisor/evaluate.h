@@ -45,10 +45,9 @@ struct scratch_chunk;
 
 /* One worker's state. */
 struct evaluator {
-    unsigned threads;                /* of a block */
+    unsigned threads;                /* of a block, or of several that go together */
     uint64_t count[LAUNCH_DIMS_MAX]; /* points a dimension of the box at hand */
     struct value builtins[BUILTIN_COUNT];
-    struct value linear; /* the thread's linear number in the launch, unscaled */
     struct value *slots; /* lets and loop variables */
     struct split split;
     struct scratch_chunk **chunks; /* vectors of one value a thread, given out in stack order */

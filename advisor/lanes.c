@@ -27,6 +27,12 @@ LANES_BINARY(lanes_and, &)
 LANES_BINARY(lanes_or, |)
 LANES_BINARY(lanes_xor, ^)
 
+VECTORS_WIDE void lanes_line(int64_t *out, int64_t first, int64_t step, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = (int64_t)((uint64_t)first + i * (uint64_t)step);
+}
+
 VECTORS_WIDE void lanes_shift_left(int64_t *restrict out, struct lanes a, unsigned distance, size_t count)
 {
     for (size_t i = 0; i < count; i++)

@@ -12,6 +12,8 @@ struct lanes {
     int uniform; /* values[0] is everybody's */
 };
 
+/* first, first + step, ... */
+void lanes_line(int64_t *out, int64_t first, int64_t step, size_t count);
 void lanes_add(int64_t *restrict out, struct lanes a, struct lanes b, size_t count);
 void lanes_subtract(int64_t *restrict out, struct lanes a, struct lanes b, size_t count);
 void lanes_multiply(int64_t *restrict out, struct lanes a, struct lanes b, size_t count);

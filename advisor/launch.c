@@ -8,6 +8,7 @@
 #endif
 
 #include "evaluate.h"
+#include "lanes.h"
 #include "trace.h"
 
 /* Lanes that a launch may walk one by one before it is refused: minutes of work on one core. */
@@ -29,7 +30,9 @@ struct shared {
 };
 
 struct worker {
-    struct evaluator evaluator;
+    struct evaluator *evaluator; /* the one in use */
+    struct evaluator alone;      /* for a block */
+    struct evaluator together;   /* for `neighbours` blocks at once; without threads until it is needed */
     struct shared *shared;
     unsigned number;
     struct box box;
@@ -88,16 +91,17 @@ static struct value uniform_value(struct evaluator *evaluator, int64_t number)
 static void set_thread_builtins(struct worker *worker)
 {
     const struct launch_shape *shape = worker->shared->shape;
-    struct evaluator *evaluator = &worker->evaluator;
+    struct evaluator *evaluator = worker->evaluator;
     int64_t *vectors[5];
     for (unsigned i = 0; i < 5; i++)
         vectors[i] = evaluator_vector(evaluator);
-    for (unsigned t = 0; t < evaluator->threads; t++) {
-        vectors[0][t] = (int64_t)(t % shape->block[0]) * shape->scale + shape->shift;
-        vectors[1][t] = (int64_t)(t / shape->block[0] % shape->block[1]);
-        vectors[2][t] = (int64_t)(t / shape->block[0] / shape->block[1]);
-        vectors[3][t] = t % 32;
-        vectors[4][t] = t / 32;
+    for (unsigned i = 0; i < evaluator->threads; i++) {
+        const unsigned t = i % (unsigned)worker->shared->kernel->block_threads;
+        vectors[0][i] = (int64_t)(t % shape->block[0]) * shape->scale + shape->shift;
+        vectors[1][i] = (int64_t)(t / shape->block[0] % shape->block[1]);
+        vectors[2][i] = (int64_t)(t / shape->block[0] / shape->block[1]);
+        vectors[3][i] = t % 32;
+        vectors[4][i] = t / 32;
     }
     const enum expr_builtin names[5] = {BUILTIN_THREAD_IDX_X, BUILTIN_THREAD_IDX_Y, BUILTIN_THREAD_IDX_Z, BUILTIN_LANE,
                                         BUILTIN_WARP};
@@ -121,31 +125,42 @@ static void set_thread_builtins(struct worker *worker)
 /* `thread` and the linear number: scale * (linear block * threads + thread in the block) + shift. */
 static struct value linear_value(struct worker *worker, int64_t scale, int64_t shift)
 {
-    struct evaluator *evaluator = &worker->evaluator;
+    struct evaluator *evaluator = worker->evaluator;
     const struct box *box = &worker->box;
     const uint64_t *grid = worker->shared->shape->grid;
     const uint64_t weight[3] = {1, grid[0], grid[0] * grid[1]};
-    int64_t *vector = evaluator_vector(evaluator), threads = (int64_t)evaluator->threads;
+    int64_t *vector = evaluator_vector(evaluator);
     struct value value = {.constant = vector};
     int64_t base = 0, reach = 0;
     for (unsigned d = 0; d < 3; d++) {
-        int64_t per_block = (int64_t)weight[d] * threads * scale;
+        int64_t per_block = (int64_t)(weight[d] * worker->shared->kernel->block_threads) * scale;
         base += (int64_t)box->first[d] * per_block;
         value.step[d] = box->count[d] > 1 ? (int64_t)box->step[d] * per_block : 0;
         value.varies |= value.step[d] != 0 ? 1u << d : 0;
         reach += value.step[d] * (int64_t)(box->count[d] - 1);
     }
-    for (int64_t t = 0; t < threads; t++)
-        vector[t] = base + t * scale + shift;
+    lanes_line(vector, base + shift, scale, evaluator->threads);
     value.low = vector[0];
-    value.high = vector[threads - 1] + reach;
+    value.high = vector[evaluator->threads - 1] + reach;
+    return value;
+}
+
+/* blockIdx.x of the threads of neighbouring blocks. */
+static struct value neighbours_value(struct worker *worker)
+{
+    const unsigned threads = (unsigned)worker->shared->kernel->block_threads;
+    int64_t *vector = evaluator_vector(worker->evaluator), block = (int64_t)worker->box.first[0];
+    struct value value = {.constant = vector, .low = block};
+    for (unsigned first = 0; first < worker->evaluator->threads; first += threads)
+        lanes_line(vector + first, block++, 0, threads);
+    value.high = block - 1;
     return value;
 }
 
 static void set_block_builtins(struct worker *worker)
 {
     const struct launch_shape *shape = worker->shared->shape;
-    struct evaluator *evaluator = &worker->evaluator;
+    struct evaluator *evaluator = worker->evaluator;
     const struct box *box = &worker->box;
     for (unsigned d = 0; d < 3; d++) {
         struct value value = uniform_value(evaluator, (int64_t)box->first[d]);
@@ -155,13 +170,14 @@ static void set_block_builtins(struct worker *worker)
         value.high += value.step[d] * (int64_t)(box->count[d] - 1);
         evaluator->builtins[BUILTIN_BLOCK_IDX_X + d] = value;
     }
+    if (evaluator == &worker->together)
+        evaluator->builtins[BUILTIN_BLOCK_IDX_X] = neighbours_value(worker);
     evaluator->builtins[BUILTIN_THREAD] = linear_value(worker, shape->scale, shape->shift);
-    evaluator->linear = linear_value(worker, 1, 0);
 }
 
 static enum outcome obey(struct worker *worker, enum launch_verdict verdict)
 {
-    const uint64_t *count = worker->evaluator.count;
+    const uint64_t *count = worker->evaluator->count;
     switch (verdict) {
     case LAUNCH_TAKEN:
         return OUTCOME_OK;
@@ -173,13 +189,13 @@ static enum outcome obey(struct worker *worker, enum launch_verdict verdict)
         break;
     }
     unsigned dim = count[0] >= count[1] && count[0] >= count[2] ? 0 : count[1] >= count[2] ? 1 : 2;
-    worker->evaluator.split = (struct split){SPLIT_CUT, dim, count[dim] / 2};
+    worker->evaluator->split = (struct split){SPLIT_CUT, dim, count[dim] / 2};
     return count[dim] > 1 ? OUTCOME_SPLIT : OUTCOME_FAULT;
 }
 
 static enum outcome run_access(struct worker *worker, const struct access *access, const struct mask *active)
 {
-    struct evaluator *evaluator = &worker->evaluator;
+    struct evaluator *evaluator = worker->evaluator;
     struct launch_value index[SPEC_DIMS_MAX];
     struct launch_value subscripts[8];
     struct launch_value *all = subscripts;
@@ -240,12 +256,12 @@ static enum outcome run_body(struct worker *worker, struct launch_loop trips, co
 static enum outcome run_trip(struct worker *worker, const struct statement *loop, uint64_t trip,
                              const struct value *variable, const struct mask *active)
 {
-    size_t used = worker->evaluator.vectors_used;
+    size_t used = worker->evaluator->vectors_used;
     if (++worker->trips > LAUNCH_WALKED_TRIPS_MAX)
         return OUTCOME_FAULT;
-    worker->evaluator.slots[loop->slot] = *variable;
+    worker->evaluator->slots[loop->slot] = *variable;
     enum outcome outcome = run_body(worker, (struct launch_loop){.loop = loop, .first = trip}, active);
-    worker->evaluator.vectors_used = used;
+    worker->evaluator->vectors_used = used;
     return outcome;
 }
 
@@ -262,8 +278,8 @@ static enum outcome trip_variable(struct value *out, struct worker *worker, cons
     int64_t distance;
     if (__builtin_mul_overflow(trips->step, (int64_t)trip, &distance))
         return OUTCOME_FAULT;
-    struct value offset = uniform_value(&worker->evaluator, distance);
-    return evaluate_binary(out, &worker->evaluator, EXPR_ADD, &trips->from, &offset, &trips->active);
+    struct value offset = uniform_value(worker->evaluator, distance);
+    return evaluate_binary(out, worker->evaluator, EXPR_ADD, &trips->from, &offset, &trips->active);
 }
 
 static enum outcome walk_trips(struct worker *worker, const struct trips *trips, uint64_t first, uint64_t stride,
@@ -271,12 +287,12 @@ static enum outcome walk_trips(struct worker *worker, const struct trips *trips,
 {
     enum outcome outcome = worker->trips + count > LAUNCH_WALKED_TRIPS_MAX ? OUTCOME_FAULT : OUTCOME_OK;
     for (uint64_t q = 0; q < count && outcome == OUTCOME_OK; q++) {
-        size_t used = worker->evaluator.vectors_used;
+        size_t used = worker->evaluator->vectors_used;
         struct value variable;
         outcome = trip_variable(&variable, worker, trips, first + q * stride);
         if (outcome == OUTCOME_OK)
             outcome = run_trip(worker, trips->loop, first + q * stride, &variable, &trips->active);
-        worker->evaluator.vectors_used = used;
+        worker->evaluator->vectors_used = used;
     }
     return outcome;
 }
@@ -285,7 +301,7 @@ static enum outcome walk_trips(struct worker *worker, const struct trips *trips,
 static enum outcome attempt_trips(struct worker *worker, const struct trips *trips, uint64_t first, uint64_t stride,
                                   uint64_t count, unsigned dim)
 {
-    struct evaluator *evaluator = &worker->evaluator;
+    struct evaluator *evaluator = worker->evaluator;
     size_t used = evaluator->vectors_used;
     struct value variable, line = uniform_value(evaluator, 0);
     int64_t last;
@@ -318,10 +334,10 @@ static enum outcome run_trips(struct worker *worker, const struct trips *trips, 
     unsigned depth = worker->loop_depth + 1;
     take_mark(worker, depth);
     enum outcome outcome = attempt_trips(worker, trips, first, stride, count, dim);
-    if (outcome != OUTCOME_SPLIT || worker->evaluator.split.dim != dim)
+    if (outcome != OUTCOME_SPLIT || worker->evaluator->split.dim != dim)
         return outcome;
     roll_back(worker, depth);
-    struct split split = worker->evaluator.split;
+    struct split split = worker->evaluator->split;
     if (split.kind == SPLIT_CUT) {
         outcome = run_trips(worker, trips, first, stride, split.at);
         return outcome == OUTCOME_OK ? run_trips(worker, trips, first + split.at * stride, stride, count - split.at)
@@ -367,7 +383,7 @@ static uint64_t next_trip_count(struct trips *trips, const struct evaluator *eva
 static enum outcome run_counted_loop(struct worker *worker, const struct statement *loop, const struct value *from,
                                      int64_t step, const struct mask *active)
 {
-    struct evaluator *evaluator = &worker->evaluator;
+    struct evaluator *evaluator = worker->evaluator;
     struct value to, distance;
     enum outcome outcome = evaluate(&to, evaluator, loop->to, active);
     if (outcome == OUTCOME_OK)
@@ -418,7 +434,7 @@ static struct value value_copy(struct evaluator *evaluator, const struct value *
 static enum outcome another_trip(struct mask *out, struct worker *worker, const struct statement *loop,
                                  const struct value *to, const struct mask *active)
 {
-    struct evaluator *evaluator = &worker->evaluator;
+    struct evaluator *evaluator = worker->evaluator;
     if (loop->test != NULL)
         return evaluate_test(out, evaluator, loop->test, active);
     struct value less;
@@ -434,7 +450,7 @@ static enum outcome another_trip(struct mask *out, struct worker *worker, const 
 static enum outcome next_variable(struct worker *worker, const struct statement *loop, const struct value *step,
                                   const struct mask *active, int64_t *storage)
 {
-    struct evaluator *evaluator = &worker->evaluator;
+    struct evaluator *evaluator = worker->evaluator;
     struct value *variable = &evaluator->slots[loop->slot], next;
     enum outcome outcome = loop->advance != NULL ? evaluate(&next, evaluator, loop->advance, active)
                                                  : evaluate_binary(&next, evaluator, EXPR_ADD, variable, step, active);
@@ -452,7 +468,7 @@ static enum outcome next_variable(struct worker *worker, const struct statement 
 static enum outcome require_end(struct worker *worker, const struct statement *loop, const struct value *to,
                                 const struct value *step, const struct mask *active, uint64_t trips_done)
 {
-    struct evaluator *evaluator = &worker->evaluator;
+    struct evaluator *evaluator = worker->evaluator;
     const struct value variable = evaluator->slots[loop->slot];
     struct mask running = *active;
     int64_t *storage[2] = {evaluator_vector(evaluator), evaluator_vector(evaluator)};
@@ -475,7 +491,7 @@ static enum outcome run_tested_loop(struct worker *worker, const struct statemen
                                     const struct value *step, const struct mask *active)
 {
     enum { TRIPS_UNSUSPICIOUS = 4096 };
-    struct evaluator *evaluator = &worker->evaluator;
+    struct evaluator *evaluator = worker->evaluator;
     struct value to = {0};
     enum outcome outcome = OUTCOME_OK;
     if (loop->to != NULL)
@@ -505,7 +521,7 @@ static enum outcome run_tested_loop(struct worker *worker, const struct statemen
 
 static enum outcome run_loop(struct worker *worker, const struct statement *loop, const struct mask *active)
 {
-    struct evaluator *evaluator = &worker->evaluator;
+    struct evaluator *evaluator = worker->evaluator;
     struct value from = uniform_value(evaluator, 0), step = uniform_value(evaluator, 1);
     enum outcome outcome = OUTCOME_OK;
     if (loop->from != NULL)
@@ -529,7 +545,7 @@ static enum outcome run_loop(struct worker *worker, const struct statement *loop
 static enum outcome run_branch(struct worker *worker, const struct statement *statement, const struct mask *active)
 {
     struct mask yes, no;
-    enum outcome outcome = evaluate_test(&yes, &worker->evaluator, statement->condition, active);
+    enum outcome outcome = evaluate_test(&yes, worker->evaluator, statement->condition, active);
     if (outcome != OUTCOME_OK)
         return outcome;
     for (unsigned i = 0; i < LAUNCH_THREADS_MAX / 64; i++)
@@ -544,13 +560,13 @@ static enum outcome run_branch(struct worker *worker, const struct statement *st
 static enum outcome run_statements(struct worker *worker, const struct statement *statement, const struct mask *active)
 {
     enum outcome outcome = OUTCOME_OK;
-    size_t scope = worker->evaluator.vectors_used;
+    size_t scope = worker->evaluator->vectors_used;
     for (; statement != NULL && outcome == OUTCOME_OK; statement = statement->next) {
-        size_t used = worker->evaluator.vectors_used;
+        size_t used = worker->evaluator->vectors_used;
         switch (statement->kind) {
         case STATEMENT_LET:
-            outcome = evaluate(&worker->evaluator.slots[statement->slot], &worker->evaluator, statement->value, active);
-            used = worker->evaluator.vectors_used; /* lives as long as its scope */
+            outcome = evaluate(&worker->evaluator->slots[statement->slot], worker->evaluator, statement->value, active);
+            used = worker->evaluator->vectors_used; /* lives as long as its scope */
             break;
         case STATEMENT_FOR:
             outcome = run_loop(worker, statement, active);
@@ -562,9 +578,9 @@ static enum outcome run_statements(struct worker *worker, const struct statement
             outcome = run_access(worker, statement->access, active);
             break;
         }
-        worker->evaluator.vectors_used = used;
+        worker->evaluator->vectors_used = used;
     }
-    worker->evaluator.vectors_used = scope;
+    worker->evaluator->vectors_used = scope;
     return outcome;
 }
 
@@ -591,7 +607,7 @@ static void note_fault(struct shared *shared, uint64_t block)
 static enum outcome running_threads(struct mask *out, struct worker *worker)
 {
     const struct launch_shape *shape = worker->shared->shape;
-    struct evaluator *evaluator = &worker->evaluator;
+    struct evaluator *evaluator = worker->evaluator;
     memset(out, 0, sizeof(*out));
     memset(out->words, 0xff, evaluator->threads / 64 * sizeof(out->words[0]));
     if (evaluator->threads % 64 != 0)
@@ -600,10 +616,10 @@ static enum outcome running_threads(struct mask *out, struct worker *worker)
         return OUTCOME_OK;
     struct value first = uniform_value(evaluator, (int64_t)shape->first);
     struct value limit = uniform_value(evaluator, (int64_t)shape->limit);
-    struct value starts, ends;
-    enum outcome outcome = evaluate_binary(&starts, evaluator, EXPR_GREATER_EQUAL, &evaluator->linear, &first, out);
+    struct value linear = linear_value(worker, 1, 0), starts, ends;
+    enum outcome outcome = evaluate_binary(&starts, evaluator, EXPR_GREATER_EQUAL, &linear, &first, out);
     if (outcome == OUTCOME_OK)
-        outcome = evaluate_binary(&ends, evaluator, EXPR_LESS, &evaluator->linear, &limit, out);
+        outcome = evaluate_binary(&ends, evaluator, EXPR_LESS, &linear, &limit, out);
     if (outcome != OUTCOME_OK)
         return outcome;
     for (unsigned t = 0; t < evaluator->threads; t++)
@@ -614,7 +630,7 @@ static enum outcome running_threads(struct mask *out, struct worker *worker)
 
 static enum outcome attempt_box(struct worker *worker)
 {
-    struct evaluator *evaluator = &worker->evaluator;
+    struct evaluator *evaluator = worker->evaluator;
     struct mask active;
     size_t used = evaluator->vectors_used;
     worker->loop_depth = 0;
@@ -633,6 +649,22 @@ static enum outcome attempt_box(struct worker *worker)
     return outcome;
 }
 
+static bool may_go_on(const struct shared *shared, const struct box *box)
+{
+    return __atomic_load_n(&shared->stopped, __ATOMIC_RELAXED) == 0 &&
+           first_block_number(shared, box) < load_u64(&shared->fault_block);
+}
+
+/* False, and the launch stops, where it would walk too many lanes. */
+static bool count_lanes(const struct worker *worker, uint64_t blocks)
+{
+    const uint64_t lanes = worker->shared->kernel->block_threads * blocks;
+    if (__atomic_add_fetch(&worker->shared->walked_lanes, lanes, __ATOMIC_RELAXED) <= WALKED_LANES_MAX)
+        return true;
+    __atomic_store_n(&worker->shared->stopped, 2, __ATOMIC_RELAXED);
+    return false;
+}
+
 static void run_box(struct worker *worker, const struct box *box);
 
 static struct box sub_box(const struct box *box, unsigned dim, uint64_t first_q, uint64_t stride_q, uint64_t count)
@@ -644,16 +676,67 @@ static struct box sub_box(const struct box *box, unsigned dim, uint64_t first_q,
     return part;
 }
 
+/* How many neighbouring points of a dimension may go together. */
+static unsigned neighbours_of(const struct worker *worker, const struct box *box, unsigned dim)
+{
+    enum { WARP_THREADS = 32 };
+    const unsigned threads = (unsigned)worker->shared->kernel->block_threads;
+    const bool others_single = box->count[1] == 1 && box->count[2] == 1;
+    if (!worker->shared->sink->several || dim != 0 || box->step[0] != 1 || !others_single ||
+        threads % WARP_THREADS != 0)
+        return 1;
+    return LAUNCH_THREADS_MAX / threads;
+}
+
+static void start_together(struct worker *worker, unsigned neighbours)
+{
+    if (!evaluator_init(&worker->together, worker->shared->kernel))
+        abort();
+    worker->together.threads *= neighbours;
+    worker->evaluator = &worker->together;
+    set_thread_builtins(worker);
+}
+
+/* Neighbouring blocks as if they were one of more warps, so that what a block costs beside its lanes is paid once.
+ * False where something is in the way, a fault or too many trips; then it is as if nothing had been tried. */
+static bool run_together(struct worker *worker, const struct box *first, unsigned neighbours)
+{
+    if (worker->together.threads == 0)
+        start_together(worker, neighbours);
+    worker->evaluator = &worker->together;
+    take_mark(worker, 0);
+    worker->box = *first;
+    const enum outcome outcome = attempt_box(worker);
+    worker->evaluator = &worker->alone;
+    if (outcome != OUTCOME_OK)
+        roll_back(worker, 0);
+    return outcome == OUTCOME_OK;
+}
+
+/* Points [first, first + count) of a dimension, together where `count` is how many may. */
+static void run_neighbours(struct worker *worker, const struct box *box, unsigned dim, uint64_t first, uint64_t count,
+                           unsigned neighbours)
+{
+    const struct box start = sub_box(box, dim, first, 1, 1);
+    if (count > 1 && count == neighbours && may_go_on(worker->shared, &start) && count_lanes(worker, count) &&
+        run_together(worker, &start, neighbours))
+        return;
+    for (uint64_t q = first; q < first + count; q++) {
+        const struct box part = sub_box(box, dim, q, 1, 1);
+        run_box(worker, &part);
+    }
+}
+
 /* Every point of a dimension on its own, on all cores where this is not inside such a loop already. */
 static void run_points(struct worker *worker, const struct box *box, unsigned dim)
 {
     enum { FEW = 4 };
-    int64_t count = (int64_t)box->count[dim];
-    if (worker->parallel || count < FEW) {
-        for (int64_t q = 0; q < count; q++) {
-            struct box part = sub_box(box, dim, (uint64_t)q, 1, 1);
-            run_box(worker, &part);
-        }
+    const uint64_t count = box->count[dim];
+    const unsigned neighbours = neighbours_of(worker, box, dim);
+    const int64_t parts = (int64_t)((count - 1) / neighbours + 1);
+    if (worker->parallel || parts < FEW) {
+        for (uint64_t q = 0; q < count; q += neighbours)
+            run_neighbours(worker, box, dim, q, count - q < neighbours ? count - q : neighbours, neighbours);
         return;
     }
     struct worker *team = worker->team;
@@ -663,15 +746,15 @@ static void run_points(struct worker *worker, const struct box *box, unsigned di
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 8) num_threads((int)workers)
 #endif
-    for (int64_t q = 0; q < count; q++) {
+    for (int64_t part = 0; part < parts; part++) {
 #ifdef _OPENMP
         struct worker *mine = &team[omp_get_thread_num()];
 #else
         struct worker *mine = team;
 #endif
-        struct box part = sub_box(box, dim, (uint64_t)q, 1, 1);
+        const uint64_t q = (uint64_t)part * neighbours;
         mine->walked_dims = walked_dims;
-        run_box(mine, &part);
+        run_neighbours(mine, box, dim, q, count - q < neighbours ? count - q : neighbours, neighbours);
     }
     for (unsigned i = 0; i < workers; i++)
         team[i].parallel = false;
@@ -712,28 +795,21 @@ static bool walk_known_dim(struct worker *worker, const struct box *box)
 static void run_box(struct worker *worker, const struct box *box)
 {
     struct shared *shared = worker->shared;
-    uint64_t number = first_block_number(shared, box);
-    if (__atomic_load_n(&shared->stopped, __ATOMIC_RELAXED) != 0 || number >= load_u64(&shared->fault_block))
+    if (!may_go_on(shared, box) || walk_known_dim(worker, box) || !count_lanes(worker, 1))
         return;
-    if (walk_known_dim(worker, box))
-        return;
-    if (__atomic_add_fetch(&shared->walked_lanes, worker->evaluator.threads, __ATOMIC_RELAXED) > WALKED_LANES_MAX) {
-        __atomic_store_n(&shared->stopped, 2, __ATOMIC_RELAXED);
-        return;
-    }
     take_mark(worker, 0);
     worker->box = *box;
     switch (attempt_box(worker)) {
     case OUTCOME_OK:
         return;
     case OUTCOME_SPLIT: {
-        struct split split = worker->evaluator.split;
+        struct split split = worker->evaluator->split;
         roll_back(worker, 0);
         split_box(worker, box, &split);
         return;
     }
     case OUTCOME_FAULT:
-        note_fault(shared, number);
+        note_fault(shared, first_block_number(shared, box));
         return;
     case OUTCOME_STOP:
         __atomic_store_n(&shared->stopped, 1, __ATOMIC_RELAXED);
@@ -746,7 +822,8 @@ static bool start_team(struct worker *team, unsigned workers, struct shared *sha
     for (unsigned i = 0; i < workers; i++) {
         team[i] = (struct worker){.shared = shared, .number = i, .team = team};
         team[i].walked = calloc((size_t)shared->kernel->slot_count + 1, sizeof(bool));
-        if (team[i].walked == NULL || !evaluator_init(&team[i].evaluator, shared->kernel))
+        team[i].evaluator = &team[i].alone;
+        if (team[i].walked == NULL || !evaluator_init(&team[i].alone, shared->kernel))
             return false;
         set_thread_builtins(&team[i]);
     }
@@ -784,7 +861,8 @@ enum launch_status launch_run(const struct kernel *kernel, const struct launch_s
     memcpy(all.count, shape->grid, sizeof(all.count));
     run_box(&team[0], &all);
     for (unsigned i = 0; i < workers; i++) {
-        evaluator_free(&team[i].evaluator);
+        evaluator_free(&team[i].alone);
+        evaluator_free(&team[i].together);
         free(team[i].walked);
     }
     free(team);

@@ -44,7 +44,7 @@ struct launch_loop {
 
 struct launch_event {
     const struct access *access;
-    unsigned thread_count;                  /* of a block */
+    unsigned thread_count;                  /* of a block, or of neighbours in x that go together, one after another */
     const uint64_t *active;                 /* a bit a thread; at least one is set */
     uint64_t box;                           /* the same for events of one box, as it is run once */
     uint64_t region;                        /* the same for events of one straight run of statements (ifs included) */
@@ -79,6 +79,7 @@ struct launch_sink {
     void (*rollback)(void *context, unsigned worker, unsigned depth);
     bool (*refuse)(void *context, const struct access *access, const int64_t index[], const int64_t subscripts[],
                    struct launch_refusal *out);
+    bool several; /* an event may be of several neighbouring blocks: nothing that is told depends on which */
 };
 
 enum launch_status { LAUNCH_DONE, LAUNCH_STOPPED, LAUNCH_FAULT };

@@ -382,6 +382,15 @@ static void on_rollback(void *opaque, unsigned worker, unsigned depth)
     }
 }
 
+/* Copies in shared memory begin at their block's origin, L1 is a block's, and an observer is told the block. */
+static bool depends_on_block(const struct kernel_job *job)
+{
+    bool staged = false;
+    for (size_t n = 0; n < job->spec->array_count; n++)
+        staged |= job->chosen[n] != NULL && job->chosen[n]->usages[job->kernel_number].stage != NULL;
+    return staged || job->traffic || job->observer != NULL;
+}
+
 bool job_run_launch(struct kernel_job *job, const struct launch_shape *shape, struct arena *arena, struct diags *diags)
 {
     struct launch_context context = {.job = job};
@@ -394,7 +403,12 @@ bool job_run_launch(struct kernel_job *job, const struct launch_shape *shape, st
         if (context.snapshots[i] == NULL)
             abort();
     }
-    struct launch_sink sink = {&context, on_event, on_mark, on_rollback, on_refuse};
+    struct launch_sink sink = {.context = &context,
+                               .event = on_event,
+                               .mark = on_mark,
+                               .rollback = on_rollback,
+                               .refuse = on_refuse,
+                               .several = !depends_on_block(job)};
     enum launch_status status = launch_run(job->kernel, shape, &sink, arena, diags);
     for (unsigned i = 0; i < job->workers; i++) {
         end_region(job, i, context.regions[i].weight);

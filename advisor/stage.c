@@ -100,7 +100,7 @@ static bool survey_run(struct survey *survey, const struct kernel *kernel, struc
 {
     struct diags ignored = {.arena = arena}; /* faults are the counting's to report */
     struct launch_shape shape = launch_shape_of(kernel);
-    struct launch_sink sink = {survey, survey_event, NULL, NULL, NULL};
+    struct launch_sink sink = {.context = survey, .event = survey_event};
     enum launch_status status = launch_run(kernel, &shape, &sink, arena, &ignored);
     survey->faulty = status == LAUNCH_FAULT;
     return status == LAUNCH_DONE;

@@ -206,7 +206,7 @@ bool stage_writes_cover(const struct stage *stage, struct arena *arena)
         covers.items[i].touched = arena_alloc(arena, covers.volume);
     struct diags ignored = {.arena = arena};
     struct launch_shape shape = launch_shape_of(stage->kernel);
-    struct launch_sink sink = {&covers, on_event, NULL, on_rollback, NULL};
+    struct launch_sink sink = {.context = &covers, .event = on_event, .rollback = on_rollback};
     if (launch_run(stage->kernel, &shape, &sink, arena, &ignored) != LAUNCH_DONE)
         return false;
     for (size_t i = 0; i < items; i++)

@@ -174,8 +174,8 @@ bool wide_serves(const struct kernel *kernel, struct arena *arena, const char **
     *reason = "an index is not 'thread' plus a multiple of 4";
     struct diags ignored = {.arena = arena};
     struct expected narrow = {launch_shape_of(kernel), true}, quarter = {wide_shape(kernel), false};
-    struct launch_sink narrow_sink = {&narrow, index_is_thread, NULL, NULL, NULL};
-    struct launch_sink quarter_sink = {&quarter, index_is_thread, NULL, NULL, NULL};
+    struct launch_sink narrow_sink = {.context = &narrow, .event = index_is_thread};
+    struct launch_sink quarter_sink = {.context = &quarter, .event = index_is_thread};
     enum launch_status status = launch_run(kernel, &narrow.shape, &narrow_sink, arena, &ignored);
     if (status == LAUNCH_FAULT)
         *reason = "the kernel does what is an error, which scoring it 'direct' tells";

@@ -1330,6 +1330,8 @@ static const struct fault_case fault_cases[] = {
      "<if test=\"thread % 7 == 6\"><read array=\"a\" index=\"thread\"/></if>", 13},
     {"in a late trip", FLOATS("100"), "block=\"32\" grid=\"2\"",
      "<for var=\"i\" to=\"9\"><read array=\"a\" index=\"10 * i + thread\"/></for>", 20},
+    {"irregular, in a later block", "<table name=\"t\" extent=\"4096\" values=\"permutation\"/>" FLOATS("4096"),
+     "block=\"64\" grid=\"64\"", "<read array=\"a\" index=\"t[thread] + (thread % 2048 == 1234) * 4096\"/>", 1234},
     {"a loop that stands still", FLOATS("100"), "block=\"32\" grid=\"2\"",
      "<for var=\"i\" from=\"thread\" while=\"i &gt; 0\" next=\"i * i\"><read array=\"a\" index=\"0\"/></for>", 1},
     {"a loop without end", FLOATS("100"), "block=\"32\" grid=\"2\"",
@@ -1413,6 +1415,65 @@ START_TEST(wide_is_refused)
     text_free(&xml);
     bench_close(&bench);
     arena_free(&arena);
+}
+END_TEST
+
+/* Bodies that must be walked block by block, over shapes whose blocks may go together or not. */
+static const char *const irregular_bodies[] = {
+    "<read array=\"a\" index=\"t[thread % 2048]\"/>",
+    "<write array=\"a\" index=\"t[blockIdx.x * 37 + threadIdx.x]\"/>",
+    "<update array=\"a\" index=\"thread * 7919 * thread % 1999\"/>",
+    "<if test=\"t[blockIdx.x] % 3 == 1\"><read array=\"a\" index=\"t[thread % 64] / 2\"/></if>"
+    "<else><write array=\"a\" index=\"t[lane + 32 * (warp % 2)]\"/></else>",
+    "<for var=\"i\" to=\"t[blockIdx.x] % 5\"><read array=\"a\" index=\"t[(thread + i * 3) % 2048]\"/></for>",
+    "<for var=\"i\" from=\"t[thread % 2048] % 9\" while=\"i > 0\" next=\"i - 2\">"
+    "<atomic array=\"a\" index=\"t[i] + blockIdx.y + gridDim.x\"/></for>",
+    "<let name=\"row\" value=\"t[blockIdx.x + 8 * blockIdx.y + 3 * blockIdx.z]\"/>"
+    "<for var=\"i\" to=\"4\"><if test=\"row > 500 * i\"><read array=\"a\" index=\"row / (i + 1) + threadIdx.y\"/></if>"
+    "</for>",
+};
+static const char *const irregular_shapes[] = {
+    "block=\"256\" grid=\"11\"",   "block=\"32\" grid=\"50\"",    "block=\"96\" grid=\"23\"",
+    "block=\"48\" grid=\"13\"",    "block=\"8 4 2\" grid=\"37\"", "block=\"16 2\" grid=\"9 5\"",
+    "block=\"64\" grid=\"5 3 2\"", "block=\"1024\" grid=\"6\"",
+};
+enum {
+    IRREGULAR_BODIES = sizeof(irregular_bodies) / sizeof(irregular_bodies[0]),
+    IRREGULAR_SHAPES = sizeof(irregular_shapes) / sizeof(irregular_shapes[0])
+};
+
+static void compare_irregular(const struct device *device, const char *shape, const char *body,
+                              struct findings *findings)
+{
+    struct bench bench;
+    struct text xml = {0}, what = {0};
+    text_printf(&xml,
+                LAYOUT_OPEN "<table name=\"t\" extent=\"2048\" values=\"permutation\" seed=\"5\"/>\n" FLOATS(
+                    "2200") "\n"
+                            "<kernel name=\"k\" %s>\n%s\n</kernel></layout>\n",
+                shape, body);
+    bool valid = bench_open_text(&bench, device, "irregular", text_string(&xml));
+    struct option **chosen = valid ? choose_restricted(&bench, NULL) : NULL;
+    if (chosen != NULL) {
+        compare_choice(&bench, chosen, findings, shape, text_string(&xml));
+    } else {
+        diag_render(&bench.diags, &what, false);
+        findings_add(findings, shape, text_string(&xml), &what);
+    }
+    text_free(&what);
+    text_free(&xml);
+    bench_close(&bench);
+}
+
+START_TEST(irregular_blocks)
+{
+    struct arena arena = {0};
+    struct findings findings = {0};
+    const struct device *device = load_device(&arena);
+    for (unsigned shape = 0; shape < IRREGULAR_SHAPES; shape++)
+        compare_irregular(device, irregular_shapes[shape], irregular_bodies[_i], &findings);
+    arena_free(&arena);
+    findings_close(&findings);
 }
 END_TEST
 
@@ -1523,6 +1584,7 @@ Suite *score_suite(void)
     tcase_add_loop_test(exact, faults_by_hand, 0, FAULT_CASES);
     tcase_add_loop_test(exact, wide_is_refused, 0, sizeof(not_wide) / sizeof(not_wide[0]));
     tcase_add_loop_test(exact, random_warps, 0, 5);
+    tcase_add_loop_test(exact, irregular_blocks, 0, IRREGULAR_BODIES);
     tcase_add_test(exact, far_apart);
     suite_add_tcase(suite, exact);
     TCase *random = tcase_create("random");
