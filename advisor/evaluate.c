@@ -729,7 +729,12 @@ static enum outcome look_up(struct value *out, struct evaluator *evaluator, cons
         return walk_any(evaluator, index->varies);
     int64_t *vector = evaluator_vector(evaluator);
     *out = (struct value){.constant = vector, .uniform = index->uniform};
-    for (unsigned i = 0; i < value_count(evaluator, index); i++) {
+    const size_t count = value_count(evaluator, index);
+    if (index->low >= 0 && (uint64_t)index->high < table->extent) {
+        lanes_look_up(vector, table->data, index->constant, count);
+        return finish_within(out, evaluator, table->least, table->most);
+    }
+    for (unsigned i = 0; i < count; i++) {
         int64_t at = index->constant[i];
         bool inside = at >= 0 && (uint64_t)at < table->extent;
         if (!inside && (index->uniform ? mask_any(active) : mask_has(active, i)))
@@ -773,10 +778,26 @@ static enum outcome evaluate_unary(struct value *out, struct evaluator *evaluato
     return add(out, evaluator, true, &constant, &a, active); /* ~a = -1 - a */
 }
 
+/* An operand: where it is, or evaluated into `own`. Most are names, and a value is long. */
+static enum outcome find_operand(const struct value **out, struct value *own, struct evaluator *evaluator,
+                                 const struct expr *expr, const struct mask *active)
+{
+    if (expr->op == EXPR_NAME && expr->binding == EXPR_BUILTIN)
+        *out = &evaluator->builtins[expr->builtin];
+    else if (expr->op == EXPR_NAME && expr->binding == EXPR_VARIABLE)
+        *out = &evaluator->slots[expr->slot];
+    else {
+        *out = own;
+        return evaluate(own, evaluator, expr, active);
+    }
+    return OUTCOME_OK;
+}
+
 enum outcome evaluate(struct value *out, struct evaluator *evaluator, const struct expr *expr,
                       const struct mask *active)
 {
-    struct value a, b;
+    struct value own[2];
+    const struct value *a, *b;
     enum outcome outcome;
     switch (expr->op) {
     case EXPR_NUMBER:
@@ -797,14 +818,14 @@ enum outcome evaluate(struct value *out, struct evaluator *evaluator, const stru
     default:
         break;
     }
-    outcome = evaluate(&a, evaluator, expr->operand[0], active);
+    outcome = find_operand(&a, &own[0], evaluator, expr->operand[0], active);
     if (outcome == OUTCOME_OK)
-        outcome = evaluate(&b, evaluator, expr->operand[1], active);
+        outcome = find_operand(&b, &own[1], evaluator, expr->operand[1], active);
     if (outcome != OUTCOME_OK)
         return outcome;
     if (expr->op == EXPR_MIN || expr->op == EXPR_MAX)
-        return extremum(out, evaluator, expr->op, &a, &b, active);
-    return evaluate_binary(out, evaluator, expr->op, &a, &b, active);
+        return extremum(out, evaluator, expr->op, a, b, active);
+    return evaluate_binary(out, evaluator, expr->op, a, b, active);
 }
 
 enum outcome evaluate_inside(struct evaluator *evaluator, const struct value *value, uint64_t extent,

@@ -27,10 +27,17 @@ LANES_BINARY(lanes_and, &)
 LANES_BINARY(lanes_or, |)
 LANES_BINARY(lanes_xor, ^)
 
-VECTORS_WIDE void lanes_line(int64_t *out, int64_t first, int64_t step, size_t count)
+VECTORS_WIDE void lanes_add_product(int64_t *restrict out, const int64_t *restrict a, int64_t factor, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        out[i] = (int64_t)((uint64_t)first + i * (uint64_t)step);
+        out[i] = (int64_t)((uint64_t)out[i] + (uint64_t)a[i] * (uint64_t)factor);
+}
+
+VECTORS_WIDE void lanes_line(int64_t *out, int64_t first, int64_t step, size_t count)
+{
+    uint64_t value = (uint64_t)first;
+    for (size_t i = 0; i < count; i++, value += (uint64_t)step)
+        out[i] = (int64_t)value;
 }
 
 VECTORS_WIDE void lanes_shift_left(int64_t *restrict out, struct lanes a, unsigned distance, size_t count)
@@ -70,6 +77,13 @@ void lanes_floor_remainder(int64_t *restrict out, struct lanes a, int64_t diviso
     }
     for (size_t i = 0; i < count; i++)
         out[i] = a.values[i] - floor_divide(a.values[i], divisor) * divisor;
+}
+
+VECTORS_WIDE void lanes_look_up(int64_t *restrict out, const int64_t *restrict table, const int64_t *restrict at,
+                                size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = table[at[i]];
 }
 
 VECTORS_WIDE void lanes_bounds(int64_t *low, int64_t *high, struct lanes a, size_t count)

@@ -17,6 +17,8 @@ void lanes_line(int64_t *out, int64_t first, int64_t step, size_t count);
 void lanes_add(int64_t *restrict out, struct lanes a, struct lanes b, size_t count);
 void lanes_subtract(int64_t *restrict out, struct lanes a, struct lanes b, size_t count);
 void lanes_multiply(int64_t *restrict out, struct lanes a, struct lanes b, size_t count);
+/* out += a * factor */
+void lanes_add_product(int64_t *restrict out, const int64_t *restrict a, int64_t factor, size_t count);
 void lanes_and(int64_t *restrict out, struct lanes a, struct lanes b, size_t count);
 void lanes_or(int64_t *restrict out, struct lanes a, struct lanes b, size_t count);
 void lanes_xor(int64_t *restrict out, struct lanes a, struct lanes b, size_t count);
@@ -26,6 +28,8 @@ void lanes_shift_right(int64_t *restrict out, struct lanes a, unsigned distance,
 /* Floor division and its remainder (0 to divisor - 1) by a divisor > 0. */
 void lanes_floor_divide(int64_t *restrict out, struct lanes a, int64_t divisor, size_t count);
 void lanes_floor_remainder(int64_t *restrict out, struct lanes a, int64_t divisor, size_t count);
+/* out = table[at], every place being inside. */
+void lanes_look_up(int64_t *restrict out, const int64_t *restrict table, const int64_t *restrict at, size_t count);
 void lanes_bounds(int64_t *low, int64_t *high, struct lanes a, size_t count);
 /* How many values are less than the one before them. */
 size_t lanes_descents(const int64_t *values, size_t count);

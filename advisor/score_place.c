@@ -10,17 +10,12 @@ static void coordinate_add(struct coordinate *to, const struct launch_value *val
                            unsigned threads)
 {
     const struct lanes factor = {&weight, 1};
-    int64_t product[LAUNCH_THREADS_MAX];
     if (weight == 0)
         return;
-    lanes_multiply(product, (struct lanes){value->constant, 0}, factor, threads);
-    if (to->constant == NULL) {
-        memcpy(vector, product, threads * sizeof(*product));
-    } else {
-        int64_t sum[LAUNCH_THREADS_MAX];
-        lanes_add(sum, (struct lanes){to->constant, 0}, (struct lanes){product, 0}, threads);
-        memcpy(vector, sum, threads * sizeof(*sum));
-    }
+    if (to->constant == NULL)
+        lanes_multiply(vector, (struct lanes){value->constant, 0}, factor, threads);
+    else
+        lanes_add_product(vector, value->constant, weight, threads);
     to->constant = vector;
     for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++)
         to->step[k] += value->step[k] * weight;
