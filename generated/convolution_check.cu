@@ -788,6 +788,7 @@ struct probe {
 // The functor that kernels are timed with: uses all that is read and writes something cheap.
 struct taster {
     std::uint64_t *out;
+    std::uint32_t unlikely = 0x5ec70125u; // no compiler can know that no sum is this
 
     struct reader {
         std::uint32_t sum;
@@ -830,7 +831,7 @@ struct taster {
     {
         reader read{0};
         visit_reads(step, read);
-        if (read.sum == 0x5ec70125u)
+        if (read.sum == unlikely)
             *out = read.sum;
         writer write{std::uint32_t(step.thread) + read.sum};
         visit_writes(step, write);

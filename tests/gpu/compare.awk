@@ -1,66 +1,97 @@
 # Puts what Nsight Compute counted beside what was predicted: a line for each program's kernel, closing with "equal" or
 # "DIFFERENT"; where a count differs both are shown, "predicted|measured". Files: lines "PROGRAM CANDIDATES KERNEL SPACE
-# OP PHASE REQUESTS SECTORS WAVEFRONTS CONFLICTS" of the prediction, then ncu's raw page as CSV.
+# OP PHASE REQUESTS SECTORS WAVEFRONTS CONFLICTS" of the prediction; ncu's raw page, then its source page, as CSV.
+#
+# Counters of shared memory carry arbitration with other traffic on top of the bank conflicts, in both of their kinds:
+# wavefronts minus conflicts must be equal, and what is on top be a tenth at most.
 
-# Loads of shared memory carry arbitration on top of their bank conflicts; the difference of both counters does not.
-function predict(key) {
+function predict(key, wavefronts) {
     if ($4 == "global" && $5 == "atomic") {
         predicted[key, "atomics"] += $7
-        predicted[key, "atomic sectors"] += $8
+        predicted[key, "their sectors"] += $8
     } else if ($4 == "global") {
         predicted[key, $5 == "read" ? "loads" : "stores"] += $7
         predicted[key, $5 == "read" ? "load sectors" : "store sectors"] += $8
     }
     # Words of a copy are stored on the way in and loaded on the way out.
-    if ($6 == "copy-out" || ($6 == "threads" && $5 == "read"))
-        predicted[key, "shared loads"] += $9 - $10
-    else {
-        predicted[key, "shared stores"] += $9
-        predicted[key, "conflicts"] += $10
-    }
+    wavefronts = $6 == "copy-out" || ($6 == "threads" && $5 == "read") ? "shared loads" : "shared stores"
+    predicted[key, wavefronts] += $9 - $10
+    predicted[key, wavefronts " conflicts"] += $10
 }
 
-# Splits a line of CSV whose fields may be quoted into cell[1...].
-function split_csv(line, count) {
-    count = 0
-    while (match(line, /^("([^"]|"")*"|[^,]*)(,|$)/)) {
-        field = substr(line, 1, RLENGTH)
-        line = substr(line, RLENGTH + 1)
-        sub(/,$/, "", field)
-        gsub(/^"|"$/, "", field)
-        cell[++count] = field
-        if (line == "")
-            break
+# Splits a line of CSV, whose fields may be quoted, into cell[1...].
+function split_csv(line, fields, from, field) {
+    fields = 0
+    while (line != "") {
+        if (substr(line, 1, 1) == "\"") {
+            from = 2
+            while (substr(line, from, 1) != "\"" || substr(line, from + 1, 1) == "\"")
+                from += substr(line, from, 1) == "\"" ? 2 : 1
+            field = substr(line, 2, from - 2)
+            line = substr(line, from + 2)
+        } else {
+            from = index(line ",", ",")
+            field = substr(line, 1, from - 1)
+            line = substr(line, from + 1)
+        }
+        cell[++fields] = field
     }
-    return count
+    return fields
+}
+
+function read_header(fields, i) {
+    fields = split_csv($0)
+    for (i in column)
+        delete column[i]
+    for (i = 1; i <= fields; i++)
+        column[cell[i]] = i
 }
 
 function metric(name, value) {
-    value = cell[column[name]]
+    value = column[name] == "" ? 0 : cell[column[name]]
     gsub(/,/, "", value)
     return value + 0
 }
 
-function measure(key) {
-    measured[key]++
-    count[key, "loads"] += metric(requests "ld.sum")
-    count[key, "load sectors"] += metric(sectors "ld.sum")
-    count[key, "stores"] += metric(requests "st.sum")
-    count[key, "store sectors"] += metric(sectors "st.sum")
-    count[key, "atomics"] += metric(requests "red.sum") + metric(requests "atom.sum")
-    count[key, "atomic sectors"] += metric(sectors "red.sum") + metric(sectors "atom.sum")
-    count[key, "shared loads"] += metric(wavefronts "ld.sum") - metric(conflicts "ld.sum")
-    count[key, "shared stores"] += metric(wavefronts "st.sum")
-    count[key, "conflicts"] += metric(conflicts "st.sum")
+function kernel_of(name) {
+    sub(/^void /, "", name)
+    sub(/[<(].*$/, "", name)
+    sub(/^.*::/, "", name)
+    sub(/_*$/, "", name)
+    return name
+}
+
+function measure_shared(key, what, op, conflict) {
+    conflict = metric("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_" op ".sum")
+    measured[key, what] += metric("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_" op ".sum") - conflict
+    measured[key, what " conflicts"] += conflict
+}
+
+function measure(key, requests, sectors) {
+    requests = "l1tex__t_requests_pipe_lsu_mem_global_op_"
+    sectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_"
+    launches[key]++
+    measured[key, "loads"] += metric(requests "ld.sum")
+    measured[key, "load sectors"] += metric(sectors "ld.sum")
+    measured[key, "stores"] += metric(requests "st.sum")
+    measured[key, "store sectors"] += metric(sectors "st.sum")
+    measured[key, "atomics"] += metric(requests "red.sum") + metric(requests "atom.sum")
+    measured[key, "their sectors"] += metric(sectors "red.sum") + metric(sectors "atom.sum")
+    measure_shared(key, "shared loads", "ld")
+    measure_shared(key, "shared stores", "st")
+}
+
+# A row of the source page: only tables are read through pointers to constants, arrays through views.
+function measure_instruction(key) {
+    if (cell[column["Source"]] !~ /LDG[.A-Z0-9]*\.CONSTANT/)
+        return
+    measured[key, "loads"] -= metric("Instructions Executed")
+    measured[key, "load sectors"] -= metric("L2 Theoretical Sectors Global")
+    looked_up[key] += metric("Instructions Executed")
 }
 
 BEGIN {
-    requests = "l1tex__t_requests_pipe_lsu_mem_global_op_"
-    sectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_"
-    wavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_"
-    conflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_"
-    columns = split("loads,load sectors,stores,store sectors,atomics,atomic sectors,shared loads,shared stores,conflicts",
-        title, ",")
+    columns = split("loads,load sectors,stores,store sectors,atomics,their sectors,shared loads,shared stores", title, ",")
 }
 
 FNR == 1 {
@@ -77,39 +108,57 @@ file == 1 {
 }
 
 file == 2 && /^"ID"/ {
-    fields = split_csv($0)
-    for (i = 1; i <= fields; i++)
-        column[cell[i]] = i
+    read_header()
 }
 
 file == 2 && /^"[0-9]/ {
     split_csv($0)
-    name = cell[column["Kernel Name"]]
-    sub(/^void /, "", name)
-    sub(/[<(].*$/, "", name)
-    sub(/^.*::/, "", name)
-    sub(/_*$/, "", name)
-    measure(cell[column["Process Name"]] SUBSEP name)
+    profiled[++rows] = cell[column["Process Name"]] SUBSEP kernel_of(cell[column["Kernel Name"]])
+    measure(profiled[rows])
+}
+
+file == 3 && /^"?Kernel Name"?,/ {
+    source++
+}
+
+file == 3 && /"?Address"?,.*"?Source"?,/ {
+    read_header()
+    next
+}
+
+file == 3 && source > 0 && /LDG/ {
+    split_csv($0)
+    measure_instruction(profiled[source])
+}
+
+function noisy(key, what, p, m) {
+    p = predicted[key, what " conflicts"] + 0
+    m = measured[key, what " conflicts"] + 0
+    return m < p || m > p + (predicted[key, what] + p) / 10
 }
 
 END {
-    printf "%-16s %-16s %-40s", "description", "kernel", "candidate"
+    printf "%-15s %-15s", "description", "kernel"
     for (c = 1; c <= columns; c++)
-        printf " %14s", title[c]
-    print ""
+        printf " %13s", title[c]
+    print "  look-ups  candidates"
     for (k = 1; k <= keys; k++) {
         key = order[k]
         split(key, part, SUBSEP)
         sub(/\.[0-9]*$/, "", part[1])
-        printf "%-16s %-16s %-40s", part[1], part[2], candidate[key]
-        verdict = measured[key] == 1 ? "equal" : "DIFFERENT: " measured[key] + 0 " launches were seen"
+        printf "%-15s %-15s", part[1], part[2]
+        verdict = launches[key] == 1 ? "equal" : "DIFFERENT: launches seen: " (launches[key] + 0)
         for (c = 1; c <= columns; c++) {
             p = predicted[key, title[c]] + 0
-            m = count[key, title[c]] + 0
-            if (p != m && measured[key] == 1)
+            m = measured[key, title[c]] + 0
+            if (p != m && launches[key] == 1)
                 verdict = "DIFFERENT"
-            printf " %14s", p == m ? p : p "|" m
+            printf " %13s", p == m ? p : p "|" m
         }
-        print " " verdict
+        if (launches[key] == 1 && (noisy(key, "shared loads") || noisy(key, "shared stores")))
+            verdict = "DIFFERENT: shared conflicts " (predicted[key, "shared loads conflicts"] + 0) "|" \
+                measured[key, "shared loads conflicts"] ", " (predicted[key, "shared stores conflicts"] + 0) "|" \
+                measured[key, "shared stores conflicts"]
+        printf " %9d  %s: %s\n", looked_up[key], candidate[key], verdict
     }
 }
