@@ -190,6 +190,7 @@ static const char *table_path(struct checker *checker, const char *file)
 static bool fill_from_file(struct checker *checker, struct table *table)
 {
     const char *path = table_path(checker, table->file_text.text), *reason = "";
+    table->path = path;
     /* A file that was sound is not kept: nothing but a message points into it. */
     struct arena_mark mark = arena_mark(checker->arena);
     struct source *source;

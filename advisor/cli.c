@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli_complete.h"
 #include "cli_help.h"
 #include "sectorwise.h"
 
@@ -161,6 +162,12 @@ static void take_option(struct parser *parser, const struct cli_option *option, 
         break;
     case OPTION_DIFF:
         cli->show_diff = true;
+        break;
+    case OPTION_DEPFILE:
+        cli->depfile = value;
+        break;
+    case OPTION_DEP_TARGET:
+        take_word(parser, &cli->dep_targets, value);
         break;
     case OPTION_DATA:
         cli->data = value;
@@ -367,6 +374,10 @@ enum cli_outcome cli_parse(struct cli *out, struct text *answer, struct arena *a
                            struct diags *diags)
 {
     *out = (struct cli){.device = "h200"};
+    if (argc > 1 && strcmp(argv[1], "--complete") == 0) {
+        cli_complete(answer, arena, argv + 2);
+        return CLI_ANSWERED;
+    }
     struct parser parser = {.cli = out, .arena = arena, .diags = diags, .words = argc > 0 ? argv + 1 : argv};
     read_words(&parser);
     if (parser.help && !parser.command_unknown) {

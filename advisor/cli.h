@@ -39,6 +39,8 @@ struct cli {
     struct cli_words templates;
     size_t top; /* 0: all */
     bool check, show_diff;
+    const char *depfile; /* generate; NULL: none */
+    struct cli_words dep_targets;
     const char *data, *partials; /* render */
     enum cli_escape escape;
     bool strict;
@@ -51,8 +53,9 @@ enum cli_outcome {
 };
 
 /* Options and operands mix; --option VALUE and --option=VALUE, -D VALUE and -DVALUE; "--" ends options; "-" alone is an
- * operand. What is given twice counts as given last, but for -D, --candidate and --template, which add up. --help wins
- * over everything else that is wrong. Strings of `out` are those of argv or live in the arena. */
+ * operand. What is given twice counts as given last, but for -D, --candidate, --template and --dep-target, which add
+ * up. --help wins over everything else that is wrong; --complete, as the first word, is what shells ask
+ * (cli_complete.h). Strings of `out` are those of argv or live in the arena. */
 enum cli_outcome cli_parse(struct cli *out, struct text *answer, struct arena *arena, int argc, char *const argv[],
                            struct diags *diags) __attribute__((warn_unused_result));
 

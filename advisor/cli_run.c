@@ -21,12 +21,11 @@ bool run_load(struct run *run)
                                            run->cli.definition_count, &run->diags);
 }
 
-enum exit_status run_write(struct run *run)
+enum exit_status run_write_text(struct run *run, const struct text *text, const char *path)
 {
     const char *reason;
-    const char *path = run->cli.output;
     const struct span nowhere = {0};
-    switch (output_write(path, text_string(&run->out), run->out.length, &run->arena, &reason)) {
+    switch (output_write(path, text_string(text), text->length, &run->arena, &reason)) {
     case OUTPUT_OK:
         return EXIT_DONE;
     case OUTPUT_NO_PLACE:
@@ -39,6 +38,11 @@ enum exit_status run_write(struct run *run)
         return EXIT_FAULT;
     }
     return EXIT_FAULT;
+}
+
+enum exit_status run_write(struct run *run)
+{
+    return run_write_text(run, &run->out, run->cli.output);
 }
 
 enum exit_status run_write_view(struct run *run, json_t *view,

@@ -29,7 +29,11 @@ struct run {
  * False after diagnostics. */
 bool run_load(struct run *run) __attribute__((warn_unused_result));
 
-/* Writes run->out to where the command line says; a fault of it is a diagnostic. */
+/* Writes a text to a file, or to standard output where `path` is NULL; a fault of it is a diagnostic. */
+enum exit_status run_write_text(struct run *run, const struct text *text, const char *path)
+    __attribute__((warn_unused_result));
+
+/* Writes run->out to where the command line says. */
 enum exit_status run_write(struct run *run) __attribute__((warn_unused_result));
 
 /* Ends a command: writes its view, as text through `emit_text`, but only after a run without errors. Takes the view. */

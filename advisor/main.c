@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "candidates.h"
+#include "cli_depfile.h"
 #include "cli_fmt.h"
 #include "cli_output.h"
 #include "cli_render.h"
@@ -82,6 +83,18 @@ static json_t *view_files(struct run *run, struct option *const *chosen, const s
     return view_generate(run->spec, run->device, chosen, run->cli.directory, files, generated->count);
 }
 
+/* The rule of --depfile, where one is wanted; of code that was written. */
+static enum exit_status write_depfile(struct run *run, const struct generated *generated)
+{
+    struct text text = {0};
+    if (run->cli.depfile == NULL || run->cli.check)
+        return EXIT_DONE;
+    cli_depfile(&text, &run->cli, run->spec, generated);
+    enum exit_status status = run_write_text(run, &text, run->cli.depfile);
+    text_free(&text);
+    return status;
+}
+
 static enum exit_status run_generate(struct run *run)
 {
     struct generate_templates templates;
@@ -93,7 +106,9 @@ static enum exit_status run_generate(struct run *run)
     if (generated == NULL || diag_failed(&run->diags) ||
         !generate_write(generated, run->cli.directory, run->cli.check, &run->arena, &run->diags))
         return EXIT_BAD_INPUT;
-    enum exit_status status = run_write_view(run, view_files(run, chosen, generated), emit_generate);
+    enum exit_status status = write_depfile(run, generated);
+    if (status == EXIT_DONE)
+        status = run_write_view(run, view_files(run, chosen, generated), emit_generate);
     return status == EXIT_DONE && generated->stale > 0 ? EXIT_FINDING : status;
 }
 

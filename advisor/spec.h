@@ -118,6 +118,7 @@ struct table {
     struct quoted content; /* integers as text inside the element; text == NULL: none */
     uint64_t extent;       /* check fills this and what follows */
     struct expr *extent_expr;
+    const char *path; /* of the file that was read, as it was opened; NULL: there is none */
     int64_t *data;
     int64_t least, most; /* over data; 0 when it is empty */
     struct table *next;

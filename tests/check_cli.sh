@@ -84,6 +84,35 @@ cat >p.xml <<'END'
 END
 sed 's/"thread"/"thraed"/' p.xml >bad.xml
 
+# completes WANTED WORD...: the completions of the last word, on one line.
+completes() {
+    wanted=$1
+    shift
+    run --complete "$@"
+    got=$(tr '\n' ' ' <out | sed 's/ $//')
+    if [ $status -eq 0 ] && [ "$got" = "$wanted" ]; then good; else bad "--complete $*: '$got', not '$wanted'"; fi
+}
+
+completions() {
+    completes 'score' sc
+    completes 'score' --color never sc
+    completes '' frobnicate p.xml -D N
+    completes '--format' score p.xml --f
+    completes '--format=json' score p.xml --format=j
+    completes 'N=' score p.xml -D ''
+    completes 'N=' score bad.xml -D ''
+    completes 'p=' score bad.xml --candidate ''
+    completes 'p=soa/direct p=soa/wide(4)' score p.xml --candidate p=soa
+    completes 'p=soa/direct' score p.xml -D N=4095 --candidate p=soa/d
+    completes 'h200 :files' score p.xml --device h200
+    completes ':folders' generate p.xml -o ''
+    completes ':files' score p.xml -o ''
+    completes ':files' score ''
+    completes '' score - --candidate ''
+    completes '' score missing.xml -D ''
+    completes '' score p.xml --top ''
+}
+
 usage() {
     exits 2
     says 'sectorwise: error: a command is missing [usage]' err
@@ -414,7 +443,7 @@ rendering() {
     says '<>' out
 }
 
-for group in ${*:-usage help mixing scores ranks refuses outputs colors generates rendering}; do $group; done
+for group in ${*:-usage completions help mixing scores ranks refuses outputs colors generates rendering}; do $group; done
 # What is printed does not depend on how many threads count, nor on which has which block.
 cat >irregular.xml <<'XML'
 <layout xmlns="urn:sectorwise:layout:1" name="irregular">
