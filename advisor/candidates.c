@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "candidates_offer.h"
 #include "wide.h"
 
 struct context {
@@ -181,109 +182,6 @@ bool candidates_agree(bool *wide, const struct spec *spec, size_t kernel_number,
     return true;
 }
 
-struct option_list {
-    struct option **items;
-    size_t count, capacity;
-};
-
-static bool same_instructions(const struct instruction *a, size_t a_count, const struct instruction *b, size_t b_count)
-{
-    if (a_count != b_count)
-        return false;
-    for (size_t i = 0; i < a_count; i++)
-        if (a[i].offset != b[i].offset || a[i].width != b[i].width || a[i].stride != b[i].stride)
-            return false;
-    return true;
-}
-
-static bool same_usage(const struct usage *a, const struct usage *b)
-{
-    if (!a->used)
-        return true;
-    if (a->effective.plan.kind == PLAN_WIDE || b->effective.plan.kind == PLAN_WIDE ||
-        a->effective.plan.kind == PLAN_STAGED || b->effective.plan.kind == PLAN_STAGED)
-        return strcmp(a->effective.text, b->effective.text) == 0;
-    for (unsigned i = 0; i < a->kernel->access_count; i++) {
-        const struct instructions *x = &a->instructions[i], *y = &b->instructions[i];
-        if (!same_instructions(x->loads, x->load_count, y->loads, y->load_count) ||
-            !same_instructions(x->stores, x->store_count, y->stores, y->store_count))
-            return false;
-    }
-    return true;
-}
-
-static bool same_places(const struct mapping *a, const struct mapping *b)
-{
-    for (size_t i = 0; i < a->array->record->leaf_count; i++) {
-        const struct axes x = layout_axes(a, i), y = layout_axes(b, i);
-        if (a->leaves[i].offset != b->leaves[i].offset || a->leaves[i].stride != b->leaves[i].stride ||
-            x.by_number != y.by_number || memcmp(x.items, y.items, sizeof(x.items)) != 0)
-            return false;
-    }
-    return true;
-}
-
-/* True where an option already listed puts the same bytes in the same places and gets at them in the same way. */
-static bool is_repeat(const struct option_list *list, const struct option *option, size_t kernel_count)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        bool same = same_places(list->items[i]->mapping, option->mapping);
-        for (size_t k = 0; k < kernel_count && same; k++)
-            same = same_usage(&list->items[i]->usages[k], &option->usages[k]);
-        if (same)
-            return true;
-    }
-    return false;
-}
-
-static void offer(struct option_list *list, const struct context *context, const struct array *array,
-                  const struct layout *layout, struct plan plan)
-{
-    const char *reason = NULL;
-    struct candidate candidate = {.layout = *layout, .plan = plan};
-    struct option *option = apply(context, array, &candidate, &reason);
-    if (option == NULL || is_repeat(list, option, context->spec->kernel_count))
-        return;
-    list->items = arena_grow(context->arena, list->items, list->count, &list->capacity, sizeof(struct option *));
-    list->items[list->count++] = option;
-}
-
-static void offer_plans(struct option_list *list, const struct context *context, const struct array *array,
-                        const struct layout *layout)
-{
-    offer(list, context, array, layout, (struct plan){.kind = PLAN_DIRECT});
-    offer(list, context, array, layout, (struct plan){.kind = PLAN_VECTOR});
-    offer(list, context, array, layout, (struct plan){.kind = PLAN_WIDE, .records = WIDE_RECORDS});
-    /* A padded record staged is the plain one staged with holes: only the default layout is offered. */
-    if (layout->align != 0)
-        return;
-    offer(list, context, array, layout, (struct plan){.kind = PLAN_STAGED});
-    offer(list, context, array, layout, (struct plan){.kind = PLAN_STAGED, .pad = 1});
-}
-
-static void offer_layouts(struct option_list *list, const struct context *context, const struct array *array)
-{
-    static const uint64_t aligns[] = {8, 16, 32};
-    static const uint64_t tiles[] = {8, 32, 128};
-    struct layout layout = layout_default(array);
-    offer_plans(list, context, array, &layout);
-    /* Padding serves vector access to a record of several leaves in global memory; elsewhere it only wastes. */
-    bool may_pad = array->record->leaf_count > 1 && array->space == SPACE_GLOBAL;
-    for (size_t i = 0; i < sizeof(aligns) / sizeof(aligns[0]) && may_pad; i++) {
-        layout = (struct layout){.kind = LAYOUT_AOS, .align = aligns[i]};
-        if (aligns[i] > array->record->type->align && array->record->type->size % aligns[i] != 0)
-            offer_plans(list, context, array, &layout);
-    }
-    layout = (struct layout){.kind = LAYOUT_SOA};
-    offer_plans(list, context, array, &layout);
-    if (!may_pad)
-        return;
-    for (size_t i = 0; i < sizeof(tiles) / sizeof(tiles[0]); i++) {
-        layout = (struct layout){.kind = LAYOUT_AOSOA, .tile = tiles[i]};
-        offer_plans(list, context, array, &layout);
-    }
-}
-
 /* What pins an array: the last --candidate that names it, else its `layout` attribute. */
 struct pin {
     struct candidate candidate;
@@ -372,20 +270,17 @@ struct options *candidates_enumerate(const struct spec *spec, const struct devic
         return NULL;
     struct options *all = arena_array(arena, spec->array_count + 1, sizeof(*all));
     for (const struct array *array = spec->arrays; array != NULL; array = array->next) {
-        struct option_list list = {0};
         const struct pin *pin = &pins[array->number];
-        if (pin->set && !pin->has_plan)
-            offer_plans(&list, &context, array, &pin->candidate.layout);
-        else if (!pin->set)
-            offer_layouts(&list, &context, array);
-        if (list.count == 0) {
-            struct pin described = {.candidate = {.layout = layout_default(array)}, .where = array->name.where};
-            struct option *option = apply_pin(&context, array, pin->set ? pin : &described, diags);
-            list.items = arena_grow(arena, list.items, 0, &list.capacity, sizeof(struct option *));
-            list.items[0] = option;
-            list.count = option != NULL;
-        }
-        all[array->number] = (struct options){array, list.items, list.count};
+        struct options *options = &all[array->number];
+        *options = (struct options){.array = array};
+        if (!pin->set || !pin->has_plan)
+            *options = candidates_offer(spec, device, arena, array, pin->set ? &pin->candidate.layout : NULL);
+        if (options->count > 0)
+            continue;
+        struct pin described = {.candidate = {.layout = layout_default(array)}, .where = array->name.where};
+        options->items = arena_array(arena, 1, sizeof(struct option *));
+        options->items[0] = apply_pin(&context, array, pin->set ? pin : &described, diags);
+        options->count = 1;
     }
     return diag_failed(diags) ? NULL : all;
 }

@@ -191,7 +191,7 @@ static unsigned complexity(const struct option *option)
     switch (option->candidate.layout.kind) {
     case LAYOUT_AOS:
     case LAYOUT_ROW_MAJOR:
-        layout = option->candidate.layout.align != 0;
+        layout = option->candidate.layout.align != 0 || option->candidate.layout.reorder;
         break;
     case LAYOUT_SOA:
         layout = 2;
@@ -206,7 +206,8 @@ static unsigned complexity(const struct option *option)
         layout = 4;
         break;
     }
-    return layout * 8 + of_plan[option->candidate.plan.kind] * 2 + (option->candidate.plan.pad != 0);
+    return layout * 8 + of_plan[option->candidate.plan.kind] * 2 +
+           (option->candidate.plan.pad != 0 || option->candidate.plan.swizzle);
 }
 
 static unsigned total_complexity(const struct ranked *ranked, size_t arrays)

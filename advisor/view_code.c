@@ -129,13 +129,26 @@ static bool layout_is_made(const struct layout *layout)
     return false;
 }
 
+static bool candidate_is_made(const struct candidate *candidate)
+{
+    return layout_is_made(&candidate->layout) && !candidate->plan.swizzle;
+}
+
+bool view_code_makes(const struct spec *spec, struct option *const *chosen)
+{
+    for (size_t n = 0; n < spec->array_count; n++)
+        if (!candidate_is_made(&chosen[n]->candidate))
+            return false;
+    return true;
+}
+
 /* Refuses candidates whose bytes the generated code would miss. */
 static bool candidates_are_made(const struct code *code)
 {
     bool fine = true;
     for (const struct array *array = code->spec->arrays; array != NULL; array = array->next) {
         const struct candidate *candidate = &code->chosen[array->number]->candidate;
-        if (layout_is_made(&candidate->layout) && !candidate->plan.swizzle)
+        if (candidate_is_made(candidate))
             continue;
         diag_error(code->diags, "not-generated", array->name.where, "no code can be written for '%s' of array '%s'",
                    candidate->text, array->name.text);

@@ -4,7 +4,7 @@
 //     passed as row-major/direct
 //     filtered as row-major/direct
 //     line as row-major/direct
-//     slab as row-major/direct
+//     slab as pitch(328)/direct
 //
 // Where everything is:
 //
@@ -24,9 +24,9 @@
 //     field     type   C's record  here, in bytes
 //     (record)  float  0           0 + i * 640 + j * 4
 //
-// slab: 16 x 81 records of float in shared memory, 5184 bytes from 0 past a multiple of 256
+// slab: 16 x 81 records of float in shared memory, 5248 bytes from 0 past a multiple of 256
 //     field     type   C's record  here, in bytes
-//     (record)  float  0           0 + i * 324 + j * 4
+//     (record)  float  0           0 + i * 328 + j * 4
 
 #ifndef SECTORWISE_convolution_CUH
 #define SECTORWISE_convolution_CUH
@@ -299,7 +299,7 @@ struct line_view {
 };
 static_assert(line_view{nullptr}.bytes() == 2560, "the bytes that were counted");
 
-// slab: row-major
+// slab: pitch(328)
 struct slab_view {
     unsigned char *base;
     std::int64_t extent_0 = 16;
@@ -309,6 +309,7 @@ struct slab_view {
     static constexpr std::int64_t base_align = 256;
     static constexpr std::int64_t base_offset = 0;
     static constexpr std::int64_t record_bytes = 4;
+    static constexpr std::int64_t row_bytes = 328;
 
     SECTORWISE_HD constexpr std::int64_t records() const
     {
@@ -318,19 +319,19 @@ struct slab_view {
     // Of storage
     SECTORWISE_HD constexpr std::int64_t bytes() const
     {
-        return records() * record_bytes;
+        return extent_0 * row_bytes;
     }
 
     // The first byte of a record
     SECTORWISE_HD unsigned char *address(std::int64_t i, std::int64_t j) const
     {
-        return base + (i * extent_1 + j) * record_bytes;
+        return base + i * row_bytes + j * record_bytes;
     }
 
     // The record itself
     SECTORWISE_HD float &at(std::int64_t i, std::int64_t j) const
     {
-        return sw::at<float>(base + (i * extent_1 + j) * record_bytes);
+        return sw::at<float>(base + i * row_bytes + j * record_bytes);
     }
 
     // A whole record, as C holds it
@@ -346,7 +347,7 @@ struct slab_view {
         at(i, j) = record;
     }
 };
-static_assert(slab_view{nullptr}.bytes() == 5184, "the bytes that were counted");
+static_assert(slab_view{nullptr}.bytes() == 5248, "the bytes that were counted");
 
 } // namespace convolution
 

@@ -4,7 +4,7 @@
  *     passed as row-major/direct
  *     filtered as row-major/direct
  *     line as row-major/direct
- *     slab as row-major/direct
+ *     slab as pitch(328)/direct
  */
 /* Where everything is:
  *
@@ -24,9 +24,9 @@
  *     field     type   C's record  here, in bytes
  *     (record)  float  0           0 + i * 640 + j * 4
  *
- * slab: 16 x 81 records of float in shared memory, 5184 bytes from 0 past a multiple of 256
+ * slab: 16 x 81 records of float in shared memory, 5248 bytes from 0 past a multiple of 256
  *     field     type   C's record  here, in bytes
- *     (record)  float  0           0 + i * 324 + j * 4
+ *     (record)  float  0           0 + i * 328 + j * 4
  */
 #ifndef SECTORWISE_convolution_H
 #define SECTORWISE_convolution_H
@@ -143,7 +143,7 @@ static inline float *convolution_line_at(const struct convolution_line *view, in
     return (float *)(view->base + (i * view->extent_1 + j) * 4);
 }
 
-/* slab: row-major; an allocation begins 0 bytes past a multiple of 256 */
+/* slab: pitch(328); an allocation begins 0 bytes past a multiple of 256 */
 struct convolution_slab {
     unsigned char *base;
     int64_t extent_0; /* 16 as described */
@@ -155,16 +155,16 @@ static inline int64_t convolution_slab_records(const struct convolution_slab *vi
     return view->extent_0 * view->extent_1;
 }
 
-/* Of storage: 5184 as described */
+/* Of storage: 5248 as described */
 static inline int64_t convolution_slab_bytes(const struct convolution_slab *view)
 {
-    return convolution_slab_records(view) * 4;
+    return view->extent_0 * 328;
 }
 
 /* The record itself */
 static inline float *convolution_slab_at(const struct convolution_slab *view, int64_t i, int64_t j)
 {
-    return (float *)(view->base + (i * view->extent_1 + j) * 4);
+    return (float *)(view->base + i * 328 + j * 4);
 }
 
 #endif

@@ -4,7 +4,7 @@
 //     passed as row-major/direct
 //     filtered as row-major/direct
 //     line as row-major/direct
-//     slab as row-major/direct
+//     slab as pitch(328)/direct
 
 #ifndef SECTORWISE_convolution_KERNELS_CUH
 #define SECTORWISE_convolution_KERNELS_CUH
@@ -216,7 +216,7 @@ inline cudaError_t launch_rows(image_view image, passed_view passed, Functor bod
     return cudaLaunchKernel(kernel, grid, block, arguments, rows_shape::shared_bytes, stream);
 }
 
-// Kernel columns: passed as row-major/direct, filtered as row-major/direct, slab as row-major/direct
+// Kernel columns: passed as row-major/direct, filtered as row-major/direct, slab as pitch(328)/direct
 struct columns_shape {
     static constexpr unsigned block_x = 16;
     static constexpr unsigned block_y = 8;
@@ -225,7 +225,7 @@ struct columns_shape {
     static constexpr unsigned grid_y = HEIGHT / 64;
     static constexpr unsigned grid_z = 1;
     static constexpr unsigned threads = block_x * block_y * block_z;
-    static constexpr std::size_t shared_bytes = 5184;
+    static constexpr std::size_t shared_bytes = 5248;
 };
 
 // What a thread of columns holds between loads and stores, step 0
