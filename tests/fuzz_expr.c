@@ -74,7 +74,7 @@ static void evaluate(struct expr *expr, struct arena *arena, struct diags *diags
         abort();
 }
 
-static void parse(const char *text, enum expr_separator separator)
+static void parse_list(const char *text, enum expr_separator separator)
 {
     struct arena arena = {0};
     struct diags diags = {.arena = &arena};
@@ -88,12 +88,22 @@ static void parse(const char *text, enum expr_separator separator)
         check_places(list[i], quoted.where);
         evaluate(list[i], &arena, &diags);
     }
-    struct diags others = {.arena = &arena};
-    if ((expr_parse(&arena, &quoted, &others) == NULL) != diag_failed(&others))
-        abort();
     struct text messages = {0};
     diag_render(&diags, &messages, false);
-    diag_render(&others, &messages, true);
+    text_free(&messages);
+    arena_free(&arena);
+}
+
+static void parse_one(const char *text)
+{
+    struct arena arena = {0};
+    struct diags diags = {.arena = &arena};
+    const struct source *source = escape(&arena, text);
+    const struct quoted quoted = {text, {source, 0, source->length}};
+    if ((expr_parse(&arena, &quoted, &diags) == NULL) != diag_failed(&diags))
+        abort();
+    struct text messages = {0};
+    diag_render(&diags, &messages, true);
     text_free(&messages);
     arena_free(&arena);
 }
@@ -106,8 +116,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > 0)
         memcpy(text, data, size);
     text[size] = '\0';
-    parse(text, EXPR_SPACES);
-    parse(text, EXPR_COMMAS);
+    parse_list(text, EXPR_SPACES);
+    parse_list(text, EXPR_COMMAS);
+    parse_one(text);
     free(text);
     return 0;
 }
