@@ -1,5 +1,6 @@
 #include "cli.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -94,16 +95,18 @@ static void take_restriction(struct parser *parser, const char *value)
     cli->restrictions[cli->restriction_count++] = (struct restriction){value};
 }
 
-static void take_top(struct parser *parser, const char *value)
+/* Digits alone, up to 2^62; `least` is the least number that makes sense. */
+static int64_t take_number(struct parser *parser, const char *option, const char *value, int64_t least)
 {
-    enum { TOP_MAX = 1000000 };
-    size_t number = 0;
+    const int64_t most = INT64_C(1) << 62;
+    int64_t number = 0;
     const char *c = value;
-    for (; *c >= '0' && *c <= '9' && number <= TOP_MAX; c++)
-        number = number * 10 + (size_t)(*c - '0');
-    if (*c != '\0' || number == 0)
-        refuse(parser, arena_printf(parser->arena, "'--top' takes a number from 1 on, not '%s'", shown(parser, value)));
-    parser->cli->top = number;
+    for (; *c >= '0' && *c <= '9' && number <= most / 10 - 1; c++)
+        number = number * 10 + (*c - '0');
+    if (*c != '\0' || c == value || number < least)
+        refuse(parser, arena_printf(parser->arena, "'--%s' takes a number from %d on, not '%s'", option, (int)least,
+                                    shown(parser, value)));
+    return number;
 }
 
 static void take_word(struct parser *parser, struct cli_words *words, const char *value)
@@ -152,7 +155,7 @@ static void take_option(struct parser *parser, const struct cli_option *option, 
         take_choice(parser, option->id, value);
         break;
     case OPTION_TOP:
-        take_top(parser, value);
+        cli->top = (size_t)take_number(parser, "top", value, 1);
         break;
     case OPTION_TEMPLATE:
         take_word(parser, &cli->templates, value);
@@ -168,6 +171,15 @@ static void take_option(struct parser *parser, const struct cli_option *option, 
         break;
     case OPTION_DEP_TARGET:
         take_word(parser, &cli->dep_targets, value);
+        break;
+    case OPTION_KERNEL:
+        cli->kernel = value;
+        break;
+    case OPTION_ACCESS:
+        cli->access = take_number(parser, "access", value, 0);
+        break;
+    case OPTION_WARP:
+        cli->warp = take_number(parser, "warp", value, 0);
         break;
     case OPTION_DATA:
         cli->data = value;
@@ -352,6 +364,8 @@ static void check_complete(struct parser *parser)
         refuse(parser, "'generate' needs -o DIR");
     if (cli->command == COMMAND_GENERATE && cli->output != NULL && strcmp(cli->output, "-") == 0)
         refuse(parser, "'generate' writes to a folder, not to standard output");
+    if (cli->command == COMMAND_EXPLAIN && cli->kernel == NULL)
+        refuse(parser, "'explain' needs --kernel NAME");
     if (cli->command == COMMAND_RENDER && cli->data == NULL)
         refuse(parser, "'render' needs --data VIEW.json");
     if (cli->input != NULL && cli->data != NULL && strcmp(cli->input, "-") == 0 && strcmp(cli->data, "-") == 0)
@@ -373,7 +387,7 @@ static void settle_output(struct cli *cli)
 enum cli_outcome cli_parse(struct cli *out, struct text *answer, struct arena *arena, int argc, char *const argv[],
                            struct diags *diags)
 {
-    *out = (struct cli){.device = "h200"};
+    *out = (struct cli){.device = "h200", .access = -1, .warp = -1};
     if (argc > 1 && strcmp(argv[1], "--complete") == 0) {
         cli_complete(answer, arena, argv + 2);
         return CLI_ANSWERED;

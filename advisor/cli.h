@@ -11,7 +11,15 @@
 #include "spec.h"
 #include "text.h"
 
-enum cli_command { COMMAND_NONE, COMMAND_SCORE, COMMAND_RANK, COMMAND_GENERATE, COMMAND_RENDER, COMMAND_FMT };
+enum cli_command {
+    COMMAND_NONE,
+    COMMAND_SCORE,
+    COMMAND_RANK,
+    COMMAND_GENERATE,
+    COMMAND_RENDER,
+    COMMAND_FMT,
+    COMMAND_EXPLAIN
+};
 
 enum cli_format { FORMAT_TEXT, FORMAT_JSON };
 enum cli_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
@@ -41,6 +49,8 @@ struct cli {
     bool check, show_diff;
     const char *depfile; /* generate; NULL: none */
     struct cli_words dep_targets;
+    const char *kernel;          /* explain */
+    int64_t access, warp;        /* explain; -1: not given */
     const char *data, *partials; /* render */
     enum cli_escape escape;
     bool strict;

@@ -9,7 +9,8 @@ enum {
     GENERATE = 1 << COMMAND_GENERATE,
     RENDER = 1 << COMMAND_RENDER,
     FMT = 1 << COMMAND_FMT,
-    ADVICE = SCORE | RANK | GENERATE
+    EXPLAIN = 1 << COMMAND_EXPLAIN,
+    ADVICE = SCORE | RANK | GENERATE | EXPLAIN
 };
 
 const struct cli_option cli_options[] = {
@@ -19,7 +20,11 @@ const struct cli_option cli_options[] = {
     {OPTION_DEVICE, 0, "device", "NAME|FILE", ADVICE, "the GPU: a name that is built in, or an XML file (h200)"},
     {OPTION_FORMAT, 0, "format", "text|json", ADVICE, "how to tell the results (text)"},
     {OPTION_TOP, 0, "top", "N", RANK, "show the N best candidates only"},
-    {OPTION_OUTPUT, 'o', "output", "FILE", SCORE | RANK | RENDER,
+    {OPTION_KERNEL, 0, "kernel", "NAME", EXPLAIN, "the kernel that has the access"},
+    {OPTION_ACCESS, 0, "access", "N", EXPLAIN,
+     "which of its accesses, from 0 in document order (the furthest from its ideal)"},
+    {OPTION_WARP, 0, "warp", "N", EXPLAIN, "which warp of the launch, from 0 (where requests cost most)"},
+    {OPTION_OUTPUT, 'o', "output", "FILE", SCORE | RANK | RENDER | EXPLAIN,
      "write to FILE instead of standard output; a failure leaves it as it was"},
     {OPTION_OUTPUT, 'o', "output", "DIR", GENERATE, "the folder to write to; made where it is missing"},
     {OPTION_TEMPLATE, 0, "template", "FILE", GENERATE,
@@ -62,6 +67,15 @@ const struct cli_command_rule cli_commands[] = {
      "\n"
      "  sectorwise generate layouts/particles.xml -o generated\n"
      "  sectorwise generate layouts/particles.xml -o generated --check\n"},
+    {COMMAND_EXPLAIN, "explain", "SPEC", 1, 1, "show one request: its lanes, sectors and banks, and who wastes bytes",
+     "Shows how an access's instructions fall on memory: what they cost over the launch and in\n"
+     "which warp most, and one request lane by lane: sectors and lines with the field of every byte,\n"
+     "in capitals where it is wanted; or the banks of shared memory with who collides. Arrays are\n"
+     "laid out as for `score`. On a terminal the picture uses its width, from 80 columns on.\n"
+     "\n"
+     "  sectorwise explain layouts/particles.xml --kernel drift\n"
+     "  sectorwise explain layouts/particles.xml --kernel drift --access 1 --warp 7\n"
+     "  sectorwise explain layouts/particles.xml --kernel drift --candidate 'particles=soa/wide(4)'\n"},
     {COMMAND_RENDER, "render", "TEMPLATE", 1, 1, "fill in a Mustache template with values of a JSON file",
      "The template engine by itself. What `rank --format json` writes will do for a view.\n"
      "\n"

@@ -3,6 +3,7 @@
 
 #include "candidates.h"
 #include "cli_depfile.h"
+#include "cli_explain.h"
 #include "cli_fmt.h"
 #include "cli_output.h"
 #include "cli_render.h"
@@ -151,6 +152,8 @@ static enum exit_status run_command(struct run *run, int argc, char **argv)
         return run_render(run);
     case COMMAND_FMT:
         return cli_fmt(run);
+    case COMMAND_EXPLAIN:
+        return cli_explain(run);
     case COMMAND_NONE:
         break;
     }

@@ -38,14 +38,14 @@ static json_t *finish(struct maker *maker, json_t *root, struct diags *diags)
     return NULL;
 }
 
-static json_t *make_root(const struct maker *maker, const char *format)
+json_t *view_root(const struct spec *spec, const struct device *device, const char *format)
 {
     json_t *root = json_object();
     put_text(root, "format", format);
-    put_text(root, "layout", maker->spec->name.text);
-    put_text(root, "device", maker->device->name);
-    put_text(root, "device_title", maker->device->title == NULL ? maker->device->name : maker->device->title);
-    put_flag(root, "calibrated", maker->device->calibrated);
+    put_text(root, "layout", spec->name.text);
+    put_text(root, "device", device->name);
+    put_text(root, "device_title", device->title == NULL ? device->name : device->title);
+    put_flag(root, "calibrated", device->calibrated);
     return root;
 }
 
@@ -185,7 +185,7 @@ json_t *view_score(const struct spec *spec, const struct device *device, struct 
                    const struct score *score, struct diags *diags)
 {
     struct maker maker = {.spec = spec, .device = device};
-    json_t *root = make_root(&maker, "sectorwise-score-1");
+    json_t *root = view_root(spec, device, "sectorwise-score-1");
     json_t *arrays = json_array();
     size_t number = 0;
     for (const struct array *array = spec->arrays; array != NULL; array = array->next, number++) {
@@ -385,7 +385,7 @@ json_t *view_rank(const struct spec *spec, const struct device *device, const st
                   struct diags *diags)
 {
     struct maker maker = {.spec = spec, .device = device};
-    json_t *root = make_root(&maker, "sectorwise-rank-1");
+    json_t *root = view_root(spec, device, "sectorwise-rank-1");
     json_t *arrays = json_array();
     for (const struct array *array = spec->arrays; array != NULL; array = array->next)
         add(arrays, make_array(&maker, array));
@@ -411,7 +411,7 @@ json_t *view_generate(const struct spec *spec, const struct device *device, stru
                       const char *directory, const struct view_file *files, size_t file_count)
 {
     struct maker maker = {.spec = spec, .device = device};
-    json_t *root = make_root(&maker, "sectorwise-generate-1");
+    json_t *root = view_root(spec, device, "sectorwise-generate-1");
     put(root, "arrays", make_choice(&maker, chosen));
     /* A path may hold any bytes, which JSON may not. */
     json_t *path = json_string(directory);

@@ -17,6 +17,9 @@
  * [count-overflow]. Counts are integers and exact. Times and ratios are rounded to six significant digits, so that the
  * last bits of a compiler's arithmetic never show. Objects keep the order in which their keys are set. */
 
+/* What every view of a description begins with: its format, the description's name and the device. */
+json_t *view_root(const struct spec *spec, const struct device *device, const char *format);
+
 /* The view of `score`; `chosen` holds one option an array, as it was scored. */
 json_t *view_score(const struct spec *spec, const struct device *device, struct option *const *chosen,
                    const struct score *score, struct diags *diags) __attribute__((warn_unused_result));

@@ -14,6 +14,7 @@ generate emit report fmt
 view
 rank
 estimate
+explain
 score
 candidates
 stage wide
