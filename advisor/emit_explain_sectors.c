@@ -35,13 +35,16 @@ static int lane_of(const struct canvas *canvas, int64_t address)
 /* The largest cell that no boundary between fields or lanes cuts. */
 static unsigned choose_cell_bytes(const struct canvas *canvas)
 {
-    int64_t all = CELL_BYTES_MAX | canvas->lane_bytes;
+    int64_t all = canvas->lane_bytes;
+    unsigned bytes = CELL_BYTES_MAX;
     const json_t *sector, *run;
     size_t i, j;
     json_array_foreach(json_object_get(canvas->picture, "sectors_touched"), i, sector)
         json_array_foreach(json_object_get(sector, "runs"), j, run) all |=
         get_count(run, "from") | get_count(run, "bytes");
-    return (unsigned)(all & -all);
+    while ((all & (bytes - 1)) != 0)
+        bytes /= 2;
+    return bytes;
 }
 
 static struct cell cell_of_run(const struct canvas *canvas, const json_t *run, int64_t address)

@@ -376,9 +376,8 @@ json_t *view_explain(const struct spec *spec, const struct device *device, const
     put_number(root, "block_warps", explain->block_warps);
     put_number(root, "warps", explain->blocks * explain->block_warps);
     put_number(root, "records_a_thread", explain->wide ? 4 : 1);
-    put(root, "warp",
-        explain->warp_asked ? json_integer((json_int_t)(explain->at.block * explain->block_warps + explain->at.warp))
-                            : json_null());
+    const uint64_t asked = explain->at.block * explain->block_warps + explain->at.warp;
+    put(root, "warp", explain->warp_asked ? json_integer((json_int_t)asked) : json_null());
     put_number(root, "focus", explain->focus);
     json_t *groups = json_array();
     for (size_t g = 0; g < explain->group_count; g++)
