@@ -119,44 +119,60 @@ static const char *leaf_path(const struct array *array, size_t leaf)
     return path[0] == '\0' ? array->name.text : path;
 }
 
-static size_t leaf_at(const struct record *record, uint64_t offset)
+/* The leaves that `width` bytes at `offset`, counted as in record 0, have bytes of: "x", "x to z". */
+static const char *say_leaves(const struct mapping *mapping, size_t leaf, uint64_t offset, unsigned width,
+                              struct arena *arena)
 {
-    size_t leaf = 0;
-    while (leaf + 1 < record->leaf_count && record->leaves[leaf + 1].offset <= offset)
-        leaf++;
-    return leaf;
+    const struct record *record = mapping->array->record;
+    size_t first = leaf, last = leaf;
+    for (size_t i = 0; i < record->leaf_count; i++) {
+        const uint64_t at = mapping->leaves[i].offset;
+        if (mapping->leaves[i].group != mapping->leaves[leaf].group || at >= offset + width ||
+            at + record->leaves[i].size <= offset)
+            continue;
+        first = at < mapping->leaves[first].offset ? i : first;
+        last = at > mapping->leaves[last].offset ? i : last;
+    }
+    const char *name = leaf_path(mapping->array, first);
+    return first == last ? name : arena_printf(arena, "%s to %s", name, leaf_path(mapping->array, last));
 }
 
-/* "vel[0]", "pos[0] to mass", "f[...]" where a subscript says which, "x, 4 records", "stamp +2" from its third byte on.
- */
+/* What a piece of one record is: its leaves, or "stamp +2" from a leaf's third byte on. */
+static const char *say_piece(const struct explain_instruction *out, const struct mapping *mapping, uint64_t offset,
+                             struct arena *arena)
+{
+    const size_t leaf = out->instruction->leaf;
+    const uint64_t start = mapping->leaves[leaf].offset;
+    if (out->width < out->array->record->leaves[leaf].size && offset >= start)
+        return arena_printf(arena, "%s +%" PRIu64, leaf_path(out->array, leaf), offset - start);
+    if (mapping->groups[mapping->leaves[leaf].group].record_stride == 0)
+        return leaf_path(out->array, leaf);
+    return say_leaves(mapping, leaf, offset, out->width, arena);
+}
+
+/* "vel[0]", "pos[0] to mass", "f[...]" where a subscript says which, "x, 4 records". */
 static const char *say_what(const struct explain_instruction *out, const struct option *option,
                             const struct usage *usage, bool wide, struct arena *arena)
 {
-    const struct array *array = out->array;
     const struct instruction *what = out->instruction;
     if (what == NULL)
         return "";
-    const char *name = leaf_path(array, what->leaf);
-    const uint64_t size = array->record->leaves[what->leaf].size;
+    const char *name = leaf_path(out->array, what->leaf);
+    const uint64_t size = out->array->record->leaves[what->leaf].size;
+    const bool by_four = usage->effective.plan.kind == PLAN_WIDE && !out->tail;
     if (what->term_count > 0)
-        return arena_printf(arena, "%s[...]", explain_field_name(arena, array, what->leaf));
-    if (usage->effective.plan.kind == PLAN_WIDE && !out->tail && out->width > size)
+        return arena_printf(arena, "%s[...]", explain_field_name(arena, out->array, what->leaf));
+    if (by_four && out->width > size)
         return arena_printf(arena, "%s, %" PRIu64 " records", name, out->width / size);
-    if (usage->effective.plan.kind == PLAN_WIDE && !out->tail)
+    if (by_four)
         return arena_printf(arena, "%s, record +%u", name, what->record);
-    if (option->mapping->record_stride != 0) {
-        const size_t last = leaf_at(array->record, what->record_offset + out->width - 1);
-        if (last > what->leaf)
-            name = arena_printf(arena, "%s to %s", name, leaf_path(array, last));
-    }
-    if (out->width < size)
-        name =
-            arena_printf(arena, "%s +%" PRIu64, name, what->record_offset - array->record->leaves[what->leaf].offset);
     if (!wide || out->tail)
-        return name;
+        return say_piece(out, option->mapping, what->offset, arena);
+    /* The instructions of one record come four times, a stride apart. */
     const struct instructions *once = &usage->instructions[out->access->number];
-    const size_t count = out->stores ? once->store_count : once->load_count;
-    return arena_printf(arena, "%s, record +%zu", name, count == 0 ? 0 : out->number / count);
+    const size_t count = out->stores ? once->store_count : once->load_count, record = out->number / count;
+    return arena_printf(arena, "%s, record +%zu",
+                        say_piece(out, option->mapping, what->offset - record * what->stride, arena), record);
 }
 
 static struct explain_instruction describe(const struct explain_series *series, const struct explain_launch *launch,

@@ -135,16 +135,16 @@ const char *explain_field_name(struct arena *arena, const struct array *array, s
     return name;
 }
 
-/* Which bytes of a record the access names: only a piece of a whole record can carry others. NULL: all. */
-static const bool *named_bytes(const struct access *access, const struct mapping *mapping, struct arena *arena)
+/* Which bytes of a record in C's layout the access names: only a wider piece can carry others. NULL: all that are asked
+ * for. */
+static const bool *named_bytes(const struct access *access, const struct record *record, struct arena *arena)
 {
-    if (access == NULL || mapping->record_stride == 0 || access->bytes != 0 || access->subscript_count > 0)
+    if (access == NULL || access->bytes != 0 || access->subscript_count > 0)
         return NULL;
-    bool *named = arena_array(arena, mapping->record_stride, sizeof(*named));
+    bool *named = arena_array(arena, record->type->size, sizeof(*named));
     for (size_t i = 0; i < access->selected_count; i++) {
         const struct selected *selected = &access->selected[i];
-        memset(named + mapping->array->record->leaves[selected->leaf].offset + selected->inner_offset, 1,
-               selected->size);
+        memset(named + record->leaves[selected->leaf].offset + selected->inner_offset, 1, selected->size);
     }
     return named;
 }
@@ -232,7 +232,7 @@ void explain_sectors(struct explain_picture *picture, const struct explain_instr
     struct part_maker maker = {
         .picture = picture,
         .mapping = mapping,
-        .named = named_bytes(instruction->access, mapping, arena),
+        .named = named_bytes(instruction->access, mapping->array->record, arena),
         .part_of_leaf = arena_array(arena, mapping->array->record->leaf_count, sizeof(unsigned)),
         .arena = arena,
     };

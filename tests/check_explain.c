@@ -436,8 +436,9 @@ static unsigned compare_with_score(struct bench *bench)
     return compared;
 }
 
-static const char *const layouts[] = {"aos", "soa", "aosoa(32)", "aosoa(8)", "row-major"};
-static const char *const plans[] = {"direct", "vector", "wide(4)", "staged", "staged(pad=1)"};
+static const char *const layouts[] = {"aos",       "soa",          "aosoa(32)",  "aosoa(8)",
+                                      "row-major", "column-major", "tiled(8 4)", "aos(reorder)"};
+static const char *const plans[] = {"direct", "vector", "wide(4)", "staged", "staged(pad=1)", "staged(swizzle)"};
 enum { LAYOUTS = sizeof(layouts) / sizeof(layouts[0]), PLANS = sizeof(plans) / sizeof(plans[0]) };
 
 /* Every layout with every plan, for the array of `which`; those that do not apply are passed over. */
