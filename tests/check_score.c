@@ -126,24 +126,6 @@ static unsigned random_count(void)
 
 enum { SAMPLES = 3 };
 
-/* Whether the naive count knows this layout and plan. */
-static bool naive_counts(const struct candidate *candidate)
-{
-    switch (candidate->layout.kind) {
-    case LAYOUT_AOS:
-    case LAYOUT_ROW_MAJOR:
-    case LAYOUT_SOA:
-    case LAYOUT_AOSOA:
-        return !candidate->layout.reorder && !candidate->plan.swizzle;
-    case LAYOUT_SPLIT:
-    case LAYOUT_COLUMN_MAJOR:
-    case LAYOUT_PITCH:
-    case LAYOUT_TILED:
-        break;
-    }
-    return false;
-}
-
 /* Any option, the rarer plans more often than by chance. */
 static struct option *pick_option(const struct options *options, uint64_t *state)
 {
