@@ -10,6 +10,7 @@
 #include "check.h"
 #include "compare.h"
 #include "naive.h"
+#include "naive_map.h"
 #include "random_spec.h"
 #include "read.h"
 #include "score.h"
@@ -140,7 +141,45 @@ static struct option *pick_option(const struct options *options, uint64_t *state
     return option;
 }
 
-/* The default and a few random choices among all options. */
+/* Both must agree whether a layout applies, and on the storage that it takes. */
+static void compare_layouts(struct bench *bench, const struct array *array, const struct candidate *candidate,
+                            struct text *what)
+{
+    struct mapping *mapping;
+    struct map map;
+    const char *reason = "";
+    bool ours = layout_map(&mapping, &bench->arena, array, &candidate->layout, &reason);
+    bool theirs = naive_map(&map, &bench->arena, array, candidate);
+    if (ours != theirs)
+        text_printf(what, "%s=%s: %s, naive says it %s\n", array->name.text,
+                    notation_layout(&bench->arena, &candidate->layout), ours ? "applies" : reason,
+                    theirs ? "applies" : "does not");
+    else if (ours && mapping->bytes != map.bytes)
+        text_printf(what, "%s=%s: %" PRIu64 " bytes, naive %" PRIu64 "\n", array->name.text,
+                    notation_layout(&bench->arena, &candidate->layout), mapping->bytes, map.bytes);
+}
+
+/* A candidate of any kind that the notation has; NULL where the one drawn does not apply. */
+static struct option *draw_option(struct bench *bench, const struct array *array, uint64_t *state, struct text *what)
+{
+    struct text text = {0};
+    struct diags diags = {.arena = &bench->arena};
+    struct candidate candidate = {0};
+    const char *reason = "";
+    bool has_plan = false;
+    random_candidate_write(&text, state, array, &bench->arena);
+    const char *copy = arena_copy(&bench->arena, text_string(&text), text.length);
+    struct quoted quoted = {copy, {source_from_bytes(&bench->arena, "random", copy, text.length), 0, text.length}};
+    text_free(&text);
+    if (!notation_parse(&candidate, &has_plan, &bench->arena, &quoted, &diags)) {
+        diag_render(&diags, what, false);
+        return NULL;
+    }
+    compare_layouts(bench, array, &candidate, what);
+    return candidate_apply(bench->spec, array, &candidate, bench->device, &bench->arena, &reason);
+}
+
+/* The default, a few random choices among all options, and a few of all that can be written. */
 static void compare_description(const struct device *device, uint64_t seed, enum random_kind kind,
                                 struct findings *findings)
 {
@@ -165,6 +204,15 @@ static void compare_description(const struct device *device, uint64_t seed, enum
     for (unsigned sample = 0; options != NULL && sample < SAMPLES; sample++) {
         for (size_t a = 0; a < bench.spec->array_count; a++)
             chosen[a] = pick_option(&options[a], &state);
+        compare_choice(&bench, chosen, findings, label, text_string(&xml));
+        for (size_t a = 0; a < bench.spec->array_count; a++) {
+            struct option *drawn = draw_option(&bench, options[a].array, &state, &what);
+            chosen[a] = drawn != NULL ? drawn : chosen[a];
+        }
+        if (what.length > 0)
+            findings_add(findings, label, text_string(&xml), &what);
+        text_free(&what);
+        what = (struct text){0};
         compare_choice(&bench, chosen, findings, label, text_string(&xml));
     }
     text_free(&what);

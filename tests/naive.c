@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "naive_map.h"
+
 enum { LANES = 32, SECTOR = 32, LINE = 128, BANKS = 32, WORD = 4, FOUR = 4 };
 enum { TRIPS_MAX = 1 << 20 };
 
@@ -210,175 +212,6 @@ void naive_global(struct counts *counts, const bool active[32], const uint64_t a
     arena_free(&arena);
 }
 
-/* A leaf of the record, found by walking the type, with its place under the layout. */
-struct place {
-    uint64_t in_record; /* bytes, C's layout */
-    uint64_t size, align;
-    uint64_t start; /* bytes from the array's first byte (soa), the tile's (aosoa) or the record's (aos) */
-};
-
-struct map {
-    const struct array *array;
-    const struct candidate *candidate;
-    struct place *places;
-    size_t place_count, place_capacity;
-    bool whole;      /* records are kept whole */
-    uint64_t stride; /* whole: between records */
-    uint64_t row;    /* whole: between rows of the last dimension */
-    uint64_t tile;   /* records a tile; 0: none */
-    uint64_t tile_bytes;
-    uint64_t bytes; /* of storage */
-    bool *owned;    /* a flag a byte of a whole record up to its stride: some leaf holds it */
-};
-
-static uint64_t round_up(uint64_t value, uint64_t step)
-{
-    return (value + step - 1) / step * step;
-}
-
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-static void add_place(struct map *map, struct arena *arena, uint64_t offset, uint64_t size, uint64_t align)
-{
-    map->places = arena_grow(arena, map->places, map->place_count, &map->place_capacity, sizeof(*map->places));
-    map->places[map->place_count++] = (struct place){offset, size, align, 0};
-}
-
-/* A vector of three components is three scalars to the machine. */
-static void add_vector(struct map *map, struct arena *arena, const struct type *type, uint64_t offset)
-{
-    if (type->components != 3) {
-        add_place(map, arena, offset, type->size, type->align);
-        return;
-    }
-    for (uint64_t i = 0; i < 3; i++)
-        add_place(map, arena, offset + i * (type->size / 3), type->size / 3, type->align);
-}
-
-static void walk_type(struct map *map, struct arena *arena, const struct type *type, uint64_t offset)
-{
-    switch (type->kind) {
-    case TYPE_SCALAR:
-    case TYPE_UNION:
-        add_place(map, arena, offset, type->size, type->align);
-        break;
-    case TYPE_VECTOR:
-        add_vector(map, arena, type, offset);
-        break;
-    case TYPE_STRUCT:
-        for (size_t f = 0; f < type->field_count; f++)
-            for (uint64_t i = 0; i < type->fields[f].count; i++)
-                walk_type(map, arena, type->fields[f].type,
-                          offset + type->fields[f].offset + i * type->fields[f].type->size);
-        break;
-    }
-}
-
-static void map_whole(struct map *map, struct arena *arena, const struct layout *layout)
-{
-    const struct array *array = map->array;
-    uint64_t size = array->record->type->size;
-    map->whole = true;
-    map->stride = layout->align == 0 ? size : round_up(size, layout->align);
-    map->row = array->pitch != 0 ? array->pitch : map->stride * array->extent[array->dim_count - 1];
-    map->bytes = array->records / array->extent[array->dim_count - 1] * map->row;
-    map->owned = arena_array(arena, map->stride, sizeof(*map->owned));
-    for (size_t l = 0; l < map->place_count; l++) {
-        map->places[l].start = map->places[l].in_record;
-        for (uint64_t i = 0; i < map->places[l].size; i++)
-            map->owned[map->places[l].in_record + i] = true;
-    }
-}
-
-static void map_soa(struct map *map)
-{
-    uint64_t cursor = 0;
-    for (size_t l = 0; l < map->place_count; l++) {
-        map->places[l].start = round_up(cursor, map->array->align);
-        cursor = map->places[l].start + map->places[l].size * map->array->records;
-    }
-    map->bytes = cursor;
-}
-
-static void map_tiles(struct map *map, uint64_t tile)
-{
-    uint64_t cursor = 0;
-    uint64_t largest = 1;
-    map->tile = tile;
-    for (size_t l = 0; l < map->place_count; l++) {
-        struct place *place = &map->places[l];
-        place->start = round_up(cursor, place->align);
-        cursor = place->start + place->size * tile;
-        largest = place->align > largest ? place->align : largest;
-    }
-    map->tile_bytes = round_up(cursor, largest);
-    map->bytes = (map->array->records + tile - 1) / tile * map->tile_bytes;
-}
-
-/* False for a layout that this implementation does not know. */
-static bool map_make(struct map *map, struct arena *arena, const struct array *array, const struct candidate *candidate)
-{
-    static const struct candidate described = {.layout = {.kind = LAYOUT_AOS}, .plan = {.kind = PLAN_DIRECT}};
-    *map = (struct map){.array = array, .candidate = candidate != NULL ? candidate : &described};
-    walk_type(map, arena, array->record->type, 0);
-    switch (map->candidate->layout.kind) {
-    case LAYOUT_AOS:
-    case LAYOUT_ROW_MAJOR:
-        map_whole(map, arena, &map->candidate->layout);
-        return true;
-    case LAYOUT_SOA:
-        map_soa(map);
-        return true;
-    case LAYOUT_AOSOA:
-        map_tiles(map, map->candidate->layout.tile);
-        return true;
-    case LAYOUT_SPLIT:
-    case LAYOUT_COLUMN_MAJOR:
-    case LAYOUT_PITCH:
-    case LAYOUT_TILED:
-        return false;
-    }
-    return false;
-}
-
-static uint64_t linear_record(const struct array *array, const int64_t index[])
-{
-    uint64_t record = 0;
-    for (unsigned d = 0; d < array->dim_count; d++)
-        record = record * array->extent[d] + (uint64_t)index[d];
-    return record;
-}
-
-/* The first byte of a record that is kept whole, from the array's first byte. */
-static uint64_t record_start(const struct map *map, const int64_t index[])
-{
-    const struct array *array = map->array;
-    uint64_t row = 0;
-    for (unsigned d = 0; d + 1 < array->dim_count; d++)
-        row = row * array->extent[d] + (uint64_t)index[d];
-    return row * map->row + (uint64_t)index[array->dim_count - 1] * map->stride;
-}
-
-/* The byte `within` a leaf of a record, from the array's first byte. */
-static uint64_t leaf_byte(const struct map *map, const int64_t index[], size_t leaf, uint64_t within)
-{
-    const struct place *place = &map->places[leaf];
-    if (map->whole)
-        return record_start(map, index) + place->start + within;
-    uint64_t record = linear_record(map->array, index);
-    if (map->tile == 0)
-        return place->start + record * place->size + within;
-    return record / map->tile * map->tile_bytes + place->start + record % map->tile * place->size + within;
-}
-
 /* One execution of an access by one thread. */
 struct event {
     const struct access *access;
@@ -403,7 +236,8 @@ struct box {
     bool copy_in, copy_out, copy_whole;
     const struct access *first, *last;
     uint64_t record_bytes, row_bytes, plane_bytes;
-    bool *written; /* a flag a byte of the record up to its stride */
+    uint64_t unit, line; /* swizzled: bytes that stay together, and of a row, at least of all banks; else 0 */
+    bool *written;       /* a flag a byte of the record up to its stride */
     uint64_t word_in, word_out;
     struct counts in, out;
 };
@@ -500,7 +334,7 @@ static uint64_t selected_byte(const struct map *map, const struct event *event, 
 {
     uint64_t within = 0;
     size_t leaf = selected_leaf(event, selected, &within);
-    return map->array->offset + leaf_byte(map, event->index, leaf, within);
+    return map->array->offset + naive_leaf_byte(map, event->index, leaf, within);
 }
 
 /* Where an instruction of `bytes` lands depends on the layout, so that it is no fault of the thread's: the first one
@@ -655,11 +489,16 @@ static void add_operation(struct operations *list, uint64_t address, uint64_t wi
     list->items[list->count++] = (struct operation){address, (unsigned)width};
 }
 
+static const struct part_map *part_of(const struct map *map, const struct selected *selected)
+{
+    return &map->parts[map->places[selected->leaf].group];
+}
+
 /* Bytes between neighbouring values of a subscript, as this layout places the leaves. */
 static uint64_t subscript_distance(const struct map *map, const struct selected *selected,
                                    const struct subscript *subscript)
 {
-    if (map->whole || subscript->stride_leaves == 0)
+    if (part_of(map, selected)->kind == LAYOUT_AOS || subscript->stride_leaves == 0)
         return subscript->stride_bytes;
     if (subscript->extent < 2)
         return 0;
@@ -670,7 +509,7 @@ static uint64_t subscript_distance(const struct map *map, const struct selected 
 static uint64_t piece_of(const struct map *map, const struct selected *selected, uint64_t all)
 {
     for (size_t i = 0; i < selected->subscript_count; i++)
-        all = gcd(all, subscript_distance(map, selected, &selected->subscripts[i]));
+        all = naive_gcd(all, subscript_distance(map, selected, &selected->subscripts[i]));
     uint64_t piece = selected->size;
     while (piece > 1 && all % piece != 0)
         piece /= 2;
@@ -681,22 +520,21 @@ static uint64_t piece_of(const struct map *map, const struct selected *selected,
 static uint64_t piece_bytes(const struct map *map, const struct selected *selected)
 {
     const struct place *place = &map->places[selected->leaf];
-    uint64_t all = gcd(gcd(map->array->align, map->array->offset), place->start + selected->inner_offset);
-    all = gcd(all, map->whole ? map->stride : place->size);
-    if (map->whole && map->array->pitch != 0)
-        all = gcd(all, map->row);
-    if (map->tile != 0)
-        all = gcd(all, map->tile_bytes);
-    return piece_of(map, selected, all);
+    const struct part_map *part = part_of(map, selected);
+    uint64_t all = naive_gcd(naive_gcd(map->array->align, map->array->offset), place->start + selected->inner_offset);
+    all = naive_gcd(all, part->kind == LAYOUT_AOS ? part->stride : place->size);
+    if (part->tile != 0)
+        all = naive_gcd(all, part->tile_bytes);
+    return piece_of(map, selected, naive_gcd(all, map->row));
 }
 
 /* The same in the shared copy, whose own strides count. */
 static uint64_t staged_piece_bytes(const struct map *map, const struct box *box, const struct selected *selected)
 {
-    uint64_t all = gcd(box->record_bytes, map->places[selected->leaf].in_record + selected->inner_offset);
+    uint64_t all = naive_gcd(box->record_bytes, map->places[selected->leaf].stored + selected->inner_offset);
     if (map->array->dim_count > 1)
-        all = gcd(all, box->row_bytes);
-    return piece_of(map, selected, all);
+        all = naive_gcd(all, box->row_bytes);
+    return piece_of(map, selected, naive_gcd(all, box->unit));
 }
 
 static void add_pieces(struct operations *list, uint64_t address, uint64_t size, uint64_t piece)
@@ -718,25 +556,30 @@ static void add_direct(struct operations *list, const struct map *map, const str
     }
 }
 
-static uint64_t vector_bytes(const struct map *map)
+/* 0 where the part keeps no whole records. */
+static uint64_t vector_bytes(const struct map *map, const struct part_map *part)
 {
-    uint64_t all = gcd(gcd(map->stride, map->array->offset), map->array->align);
-    if (map->array->pitch != 0)
-        all = gcd(all, map->row);
+    if (part->kind != LAYOUT_AOS)
+        return 0;
+    uint64_t all = naive_gcd(naive_gcd(part->stride, map->array->offset), map->array->align);
+    all = naive_gcd(naive_gcd(all, part->start), map->row);
     uint64_t widest = VECTOR_BYTES_MAX;
     while (all % widest != 0)
         widest /= 2;
     return widest;
 }
 
-/* Flags the bytes of the record that the access's selection holds (no subscripts). */
-static bool *touched_bytes(const struct map *map, const struct access *access, struct arena *arena)
+/* Flags the bytes of the part's stored record that the access's selection holds (no subscripts). */
+static bool *touched_bytes(const struct map *map, const struct part_map *part, const struct access *access,
+                           struct arena *arena)
 {
-    bool *touched = arena_array(arena, map->stride, sizeof(*touched));
+    bool *touched = arena_array(arena, part->stride, sizeof(*touched));
     for (size_t s = 0; s < access->selected_count; s++) {
         const struct selected *selected = &access->selected[s];
+        if (part_of(map, selected) != part)
+            continue;
         for (uint64_t i = 0; i < selected->size; i++)
-            touched[map->places[selected->leaf].in_record + selected->inner_offset + i] = true;
+            touched[map->places[selected->leaf].stored + selected->inner_offset + i] = true;
     }
     return touched;
 }
@@ -750,37 +593,53 @@ static bool any_in(const bool *flags, uint64_t from, uint64_t count)
 }
 
 /* A store may cover what it writes and what no leaf holds. */
-static bool may_cover(const struct map *map, const bool *written, uint64_t from, uint64_t count)
+static bool may_cover(const struct part_map *part, const bool *written, uint64_t from, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
-        if (!written[from + i] && map->owned[from + i])
+        if (!written[from + i] && part->owned[from + i])
             return false;
     return true;
 }
 
-static void add_vector_store(struct operations *list, const struct map *map, const bool *written, uint64_t record,
+static void add_vector_store(struct operations *list, const struct part_map *part, const bool *written, uint64_t record,
                              uint64_t from, uint64_t count)
 {
     if (!any_in(written, from, count))
         return;
-    if (may_cover(map, written, from, count)) {
+    if (may_cover(part, written, from, count)) {
         add_operation(list, record + from, count);
         return;
     }
-    add_vector_store(list, map, written, record, from, count / 2);
-    add_vector_store(list, map, written, record, from + count / 2, count / 2);
+    add_vector_store(list, part, written, record, from, count / 2);
+    add_vector_store(list, part, written, record, from + count / 2, count / 2);
 }
 
-static void add_vector_plan(struct operations *list, const struct map *map, const struct event *event, bool store)
+/* The records of one part in pieces. */
+static void add_vector_part(struct operations *list, const struct map *map, const struct part_map *part,
+                            const struct event *event, bool store)
 {
-    uint64_t piece = vector_bytes(map);
-    uint64_t record = map->array->offset + record_start(map, event->index);
-    const bool *touched = touched_bytes(map, event->access, list->arena);
-    for (uint64_t at = 0; at < map->stride; at += piece) {
+    uint64_t piece = vector_bytes(map, part);
+    uint64_t record = map->array->offset + part->start + naive_record(map, part, event->index);
+    const bool *touched = touched_bytes(map, part, event->access, list->arena);
+    for (uint64_t at = 0; at < part->stride; at += piece) {
         if (store)
-            add_vector_store(list, map, touched, record, at, piece);
+            add_vector_store(list, part, touched, record, at, piece);
         else if (any_in(touched, at, piece))
             add_operation(list, record + at, piece);
+    }
+}
+
+/* Part after part; what is in no whole record, or in one that no wide piece suits, goes as by `direct`. */
+static void add_vector_plan(struct operations *list, const struct map *map, const struct event *event, bool store)
+{
+    const struct access *access = event->access;
+    for (unsigned p = 0; p < map->part_count; p++)
+        if (vector_bytes(map, &map->parts[p]) >= 2)
+            add_vector_part(list, map, &map->parts[p], event, store);
+    for (size_t s = 0; s < access->selected_count; s++) {
+        const struct selected *selected = &access->selected[s];
+        if (vector_bytes(map, part_of(map, selected)) < 2)
+            add_pieces(list, selected_byte(map, event, selected), selected->size, piece_bytes(map, selected));
     }
 }
 
@@ -804,19 +663,27 @@ static void add_wide(struct operations *list, const struct map *map, const struc
     }
 }
 
-/* Where a record is in the block's shared copy, from the copy's first byte. */
+/* Where a record is in the block's shared copy, from the copy's first byte, before swizzling. */
 static uint64_t box_record(const struct map *map, const struct box *box, const int64_t block[], const int64_t index[])
 {
     uint64_t strides[SPEC_DIMS_MAX] = {box->record_bytes, box->row_bytes, box->plane_bytes};
-    unsigned dims = map->array->dim_count;
     uint64_t at = 0;
-    for (unsigned d = 0; d < dims; d++) {
+    for (unsigned i = 0; i < map->array->dim_count; i++) {
+        unsigned d = map->order[i];
         int64_t origin = box->low[d];
         for (unsigned b = 0; b < 3; b++)
             origin += box->step[d][b] * block[b];
-        at += (uint64_t)(index[d] - origin) * strides[dims - 1 - d];
+        at += (uint64_t)(index[d] - origin) * strides[i];
     }
     return at;
+}
+
+static uint64_t swizzled(const struct box *box, uint64_t at)
+{
+    if (box->unit == 0)
+        return at;
+    uint64_t row = box->row_bytes < LINE ? box->row_bytes : LINE;
+    return at ^ at / box->line % (row / box->unit) * box->unit;
 }
 
 static void block_of(int64_t out[3], const struct kernel *kernel, uint64_t thread)
@@ -835,11 +702,13 @@ static void add_staged(struct operations *list, const struct walk *walk, const s
     int64_t block[3];
     block_of(block, walk->kernel, thread);
     uint64_t shared = box_record(map, box, block, event->index);
-    uint64_t global = map->array->offset + record_start(map, event->index);
+    uint64_t global = map->array->offset + naive_record(map, &map->parts[0], event->index);
     for (size_t s = 0; s < event->access->selected_count; s++) {
         const struct selected *selected = &event->access->selected[s];
         uint64_t in_record = selected_byte(map, event, selected) - global;
-        add_pieces(list, shared + in_record, selected->size, staged_piece_bytes(map, box, selected));
+        uint64_t piece = staged_piece_bytes(map, box, selected);
+        for (uint64_t at = 0; at < selected->size; at += piece)
+            add_operation(list, swizzled(box, shared + in_record + at), piece);
     }
 }
 
@@ -1087,7 +956,7 @@ static void flag_selected(bool *flags, const struct map *map, const struct selec
     for (size_t i = 0; i < selected->subscript_count; i++)
         spots *= selected->subscripts[i].extent;
     for (uint64_t spot = 0; spot < spots; spot++) {
-        uint64_t at = map->places[selected->leaf].in_record + selected->inner_offset;
+        uint64_t at = map->places[selected->leaf].stored + selected->inner_offset;
         uint64_t rest = spot;
         for (size_t i = 0; i < selected->subscript_count; i++) {
             at += rest % selected->subscripts[i].extent * selected->subscripts[i].stride_bytes;
@@ -1100,7 +969,7 @@ static void flag_selected(bool *flags, const struct map *map, const struct selec
 /* What the accesses of the kernel need of the copy. */
 static void note_phases(struct walk *walk, struct box *box, const struct map *map)
 {
-    box->written = arena_array(walk->arena, map->stride, sizeof(*box->written));
+    box->written = arena_array(walk->arena, map->parts[0].stride, sizeof(*box->written));
     for (unsigned a = 0; a < walk->kernel->access_count; a++) {
         const struct access *access = walk->kernel->accesses[a];
         if (access->array != map->array)
@@ -1117,35 +986,53 @@ static void note_phases(struct walk *walk, struct box *box, const struct map *ma
 
 static uint64_t word_bytes(const struct map *map)
 {
-    uint64_t all = gcd(map->stride, map->array->offset);
-    if (map->array->pitch != 0)
-        all = gcd(all, map->row);
+    uint64_t all = naive_gcd(naive_gcd(map->parts[0].stride, map->array->offset), map->row);
     return all % 4 == 0 ? 4 : all % 2 == 0 ? 2 : 1;
 }
 
 /* Words of which some bytes are another leaf's cannot be written back whole. */
-static bool words_are_owned(const struct map *map, const bool *written, uint64_t word)
+static bool words_are_owned(const struct part_map *part, const bool *written, uint64_t word)
 {
-    for (uint64_t at = 0; at < map->stride; at += word)
-        if (any_in(written, at, word) && !may_cover(map, written, at, word))
+    for (uint64_t at = 0; at < part->stride; at += word)
+        if (any_in(written, at, word) && !may_cover(part, written, at, word))
             return false;
     return true;
 }
 
-static void shape_box(struct walk *walk, struct box *box, const struct map *map)
+static uint64_t box_extent(const struct box *box, unsigned dim)
+{
+    return (uint64_t)(box->high[dim] - box->low[dim] + 1);
+}
+
+/* False where the copy cannot be swizzled. */
+static bool shape_swizzle(struct box *box, const struct map *map)
+{
+    uint64_t row = box->row_bytes;
+    box->unit = WORD;
+    for (size_t l = 0; l < map->place_count; l++)
+        box->unit = map->places[l].align > box->unit ? map->places[l].align : box->unit;
+    box->unit = box->unit < VECTOR_BYTES_MAX ? box->unit : VECTOR_BYTES_MAX;
+    box->line = row > LINE ? row : LINE;
+    return (row & (row - 1)) == 0 && row >= 2 * box->unit;
+}
+
+static bool shape_box(struct walk *walk, struct box *box, const struct map *map)
 {
     note_phases(walk, box, map);
     const struct array *array = map->array;
     uint64_t unit = array->record->type->align > WORD ? array->record->type->align : WORD;
     uint64_t pad = map->candidate->plan.pad * unit;
-    unsigned last = array->dim_count - 1;
-    box->record_bytes = map->stride + (last == 0 ? pad : 0);
-    box->row_bytes = (uint64_t)(box->high[last] - box->low[last] + 1) * map->stride + pad;
-    if (last > 0)
-        box->plane_bytes = (uint64_t)(box->high[last - 1] - box->low[last - 1] + 1) * box->row_bytes;
+    bool many = array->dim_count > 1;
+    box->record_bytes = map->parts[0].stride + (many ? 0 : pad);
+    box->row_bytes = many ? box_extent(box, map->order[0]) * box->record_bytes + pad : box->record_bytes;
+    if (many)
+        box->plane_bytes = box_extent(box, map->order[1]) * box->row_bytes;
     box->word_in = box->word_out = word_bytes(map);
-    while (!box->copy_whole && !words_are_owned(map, box->written, box->word_out))
+    while (!box->copy_whole && !words_are_owned(&map->parts[0], box->written, box->word_out))
         box->word_out /= 2;
+    if (map->candidate->plan.swizzle && !shape_swizzle(box, map))
+        return inapplicable(walk, "the rows of the copy cannot be swizzled");
+    return true;
 }
 
 /* The part of a block's box that lies in the array: [from, to) in each dimension. False where it is empty. */
@@ -1170,21 +1057,20 @@ static bool cut_box(const struct map *map, const struct box *box, const int64_t 
     return true;
 }
 
-/* Word q of a block's box: row after row. Gives its index, and the byte of its record where it begins. */
+/* Word q of a block's box, the fastest dimension's records side by side. Gives its index, and the byte of its record
+ * where it begins. */
 static uint64_t word_place(const struct map *map, const int64_t from[], const int64_t to[], uint64_t word, uint64_t q,
                            int64_t index[])
 {
-    unsigned last = map->array->dim_count - 1;
-    uint64_t words = (uint64_t)(to[last] - from[last]) * map->stride / word;
-    uint64_t row = q / words;
-    uint64_t byte = q % words * word;
-    index[last] = from[last] + (int64_t)(byte / map->stride);
-    for (unsigned d = last; d-- > 0;) {
-        uint64_t rows = (uint64_t)(to[d] - from[d]);
-        index[d] = from[d] + (int64_t)(row % rows);
-        row /= rows;
+    uint64_t words = map->parts[0].stride / word;
+    uint64_t record = q / words;
+    for (unsigned i = 0; i < map->array->dim_count; i++) {
+        unsigned d = map->order[i];
+        uint64_t count = (uint64_t)(to[d] - from[d]);
+        index[d] = from[d] + (int64_t)(record % count);
+        record /= count;
     }
-    return byte % map->stride;
+    return q % words * word;
 }
 
 static void copy_box(struct walk *walk, struct box *box, const struct map *map, uint64_t block_number, bool out)
@@ -1197,7 +1083,7 @@ static void copy_box(struct walk *walk, struct box *box, const struct map *map, 
     block_of(block, walk->kernel, block_number * threads);
     if (!cut_box(map, box, block, from, to))
         return;
-    uint64_t words = map->stride / word;
+    uint64_t words = map->parts[0].stride / word;
     for (unsigned d = 0; d < SPEC_DIMS_MAX; d++)
         words *= (uint64_t)(to[d] - from[d]);
     for (uint64_t first = 0; first < words; first += threads) {
@@ -1208,8 +1094,8 @@ static void copy_box(struct walk *walk, struct box *box, const struct map *map, 
                 int64_t index[SPEC_DIMS_MAX] = {0};
                 uint64_t byte = word_place(map, from, to, word, first + t, index);
                 active[t - warp] = !out || box->copy_whole || any_in(box->written, byte, word);
-                global[t - warp] = map->array->offset + record_start(map, index) + byte;
-                local[t - warp] = box_record(map, box, block, index) + byte;
+                global[t - warp] = map->array->offset + naive_record(map, &map->parts[0], index) + byte;
+                local[t - warp] = swizzled(box, box_record(map, box, block, index) + byte);
             }
             issue(walk, counts, map->array, SPACE_GLOBAL, active, global, (unsigned)word,
                   out ? ACCESS_WRITE : ACCESS_READ);
@@ -1232,10 +1118,11 @@ static bool find_boxes(struct walk *walk, size_t array_count)
     for (uint64_t thread = 0; thread < threads; thread++)
         if (!widen_boxes(walk, thread))
             return false;
+    bool fine = true;
     for (size_t a = 0; a < array_count; a++)
         if (walk->boxes[a].staged && walk->boxes[a].touched)
-            shape_box(walk, &walk->boxes[a], &walk->maps[a]);
-    return true;
+            fine = shape_box(walk, &walk->boxes[a], &walk->maps[a]) && fine;
+    return fine;
 }
 
 static void copy_boxes(struct walk *walk, size_t array_count, uint64_t block, bool out)
@@ -1342,12 +1229,17 @@ static bool prepare_maps(struct walk *walk, const struct spec *spec, const struc
         struct naive_use use = {NULL, NULL};
         if (uses != NULL)
             use = uses[array->number];
-        if (!map_make(map, walk->arena, array, use.candidate))
-            return inapplicable(walk, "a layout that is not known here");
+        if (!naive_map(map, walk->arena, array, use.candidate))
+            return inapplicable(walk, "the layout does not apply");
         enum plan_kind plan = map->candidate->plan.kind;
         bool used = kernel_uses(walk->kernel, array);
-        if ((plan == PLAN_VECTOR || plan == PLAN_STAGED) && !map->whole)
+        if (plan == PLAN_STAGED && !map->whole)
             return inapplicable(walk, "the plan needs whole records");
+        bool vectors = false;
+        for (unsigned p = 0; p < map->part_count; p++)
+            vectors |= vector_bytes(map, &map->parts[p]) >= 2;
+        if (plan == PLAN_VECTOR && !vectors)
+            return inapplicable(walk, "the plan needs whole records that pieces divide");
         walk->wide |= used && plan == PLAN_WIDE;
         struct box *box = &walk->boxes[array->number];
         box->staged = used && plan == PLAN_STAGED;
@@ -1379,7 +1271,7 @@ static bool walk_kernel(struct naive_kernel *out, const struct spec *spec, const
     if (fault->kind != NAIVE_FINE)
         return false;
     out->kernel = kernel;
-    out->threads = round_up(walk.threads, kernel->block_threads);
+    out->threads = naive_round_up(walk.threads, kernel->block_threads);
     out->accesses = arena_array(arena, 4 * (size_t)kernel->access_count + 1, sizeof(*out->accesses));
     out->arrays = arena_array(arena, spec->array_count + 1, sizeof(*out->arrays));
     for (unsigned a = 0; a < kernel->access_count; a++)

@@ -1073,3 +1073,134 @@ void random_spec_write(struct text *out, uint64_t seed, enum random_kind kind)
         put_array(&maker, &maker.arrays[a]);
     text_puts(out, "</layout>\n");
 }
+
+/* ---- candidates -------------------------------------------------------------------------------------------------- */
+
+/* The paths of a split, each leaf in one: a field, or what is in it where it is a struct without count. */
+struct paths {
+    const char **items;
+    size_t count, capacity;
+    struct arena *arena;
+};
+
+static void collect_paths(struct paths *paths, uint64_t *state, const struct type *type, const char *prefix)
+{
+    for (size_t f = 0; f < type->field_count; f++) {
+        const struct field *field = &type->fields[f];
+        const char *path = arena_printf(paths->arena, "%s%s", prefix, field->name.text);
+        if (field->dim_count == 0 && field->type->kind == TYPE_STRUCT && random_below(state, 2) == 0) {
+            collect_paths(paths, state, field->type, arena_printf(paths->arena, "%s.", path));
+            continue;
+        }
+        paths->items = arena_grow(paths->arena, paths->items, paths->count, &paths->capacity, sizeof(const char *));
+        paths->items[paths->count++] = path;
+    }
+}
+
+static void shuffle_paths(struct paths *paths, uint64_t *state)
+{
+    for (size_t i = paths->count; i > 1; i--) {
+        size_t j = random_below(state, (unsigned)i);
+        const char *swap = paths->items[i - 1];
+        paths->items[i - 1] = paths->items[j];
+        paths->items[j] = swap;
+    }
+}
+
+static void put_aos(struct text *out, uint64_t *state)
+{
+    bool align = random_below(state, 3) == 0, reorder = random_below(state, 3) == 0;
+    text_puts(out, "aos");
+    if (align || reorder)
+        text_puts(out, "(");
+    if (align)
+        text_printf(out, "align=%u", 2U << random_below(state, 6));
+    if (reorder)
+        text_puts(out, align ? " reorder" : "reorder");
+    if (align || reorder)
+        text_puts(out, ")");
+}
+
+static void put_parted(struct text *out, uint64_t *state)
+{
+    if (random_below(state, 2) == 0)
+        text_puts(out, "soa");
+    else
+        text_printf(out, "aosoa(%u)", 2U << random_below(state, 7));
+}
+
+/* Now and then a field is left out. */
+static void put_split(struct text *out, uint64_t *state, const struct array *array, struct arena *arena)
+{
+    struct paths paths = {.arena = arena};
+    collect_paths(&paths, state, array->record->type, "");
+    shuffle_paths(&paths, state);
+    paths.count -= paths.count > 1 && random_below(state, 50) == 0;
+    text_puts(out, "split(");
+    for (size_t i = 0; i < paths.count; i++) {
+        bool starts = i == 0 || random_below(state, 3) == 0;
+        if (starts && i > 0)
+            text_puts(out, " | ");
+        else if (i > 0)
+            text_puts(out, " ");
+        unsigned dice = random_below(state, 4);
+        if (starts && dice == 0)
+            put_aos(out, state);
+        else if (starts && dice <= 2)
+            put_parted(out, state);
+        if (starts && dice <= 2)
+            text_puts(out, ": ");
+        text_puts(out, paths.items[i]);
+    }
+    text_puts(out, ")");
+}
+
+static void put_tiled(struct text *out, uint64_t *state, const struct array *array)
+{
+    text_puts(out, "tiled(");
+    for (unsigned d = 0; d < array->dim_count; d++)
+        text_printf(out, "%s%u", d == 0 ? "" : " ", 1 + random_below(state, random_below(state, 2) == 0 ? 9 : 40));
+    text_puts(out, ")");
+}
+
+static void put_pitch(struct text *out, uint64_t *state, const struct array *array)
+{
+    uint64_t align = array->record->type->align;
+    uint64_t row = array->extent[array->dim_count - 1] * array->record->type->size;
+    uint64_t step = random_below(state, 3) == 0 ? 128 : align;
+    uint64_t pitch = (row + step - 1) / step * step + step * random_below(state, 4);
+    if (random_below(state, 10) == 0)
+        pitch += random_below(state, 3) - UINT64_C(1);
+    text_printf(out, "pitch(%llu)", (unsigned long long)pitch);
+}
+
+static void put_layout(struct text *out, uint64_t *state, const struct array *array, struct arena *arena)
+{
+    unsigned dice = random_below(state, array->dim_count > 1 ? 10 : 5);
+    if (dice < 3 && array->record->type->kind == TYPE_STRUCT && array->record->type->field_count > 1 &&
+        random_below(state, 2) == 0)
+        put_split(out, state, array, arena);
+    else if (dice < 3)
+        put_aos(out, state);
+    else if (dice < 5)
+        put_parted(out, state);
+    else if (dice == 5)
+        text_puts(out, "row-major");
+    else if (dice == 6)
+        text_puts(out, "column-major");
+    else if (dice == 7)
+        put_pitch(out, state, array);
+    else
+        put_tiled(out, state, array);
+}
+
+void random_candidate_write(struct text *out, uint64_t *state, const struct array *array, struct arena *arena)
+{
+    static const char *const plans[] = {"direct", "direct",          "vector", "vector",          "wide(4)",
+                                        "staged", "staged(swizzle)", "staged", "staged(swizzle)", "staged"};
+    unsigned plan = random_below(state, sizeof(plans) / sizeof(plans[0]));
+    put_layout(out, state, array, arena);
+    text_printf(out, "/%s", plans[plan]);
+    if (plan == sizeof(plans) / sizeof(plans[0]) - 1)
+        text_printf(out, "(pad=%u)", 1 + random_below(state, 3));
+}

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "arena.h"
+#include "spec.h"
 #include "text.h"
 
 enum random_kind {
@@ -16,6 +18,10 @@ enum random_kind {
 
 /* Appends the description of `seed`. Launches are of at most 3,000 threads. */
 void random_spec_write(struct text *out, uint64_t seed, enum random_kind kind);
+
+/* Appends a candidate for a checked array, "LAYOUT/PLAN": of every kind that the notation has, with what applies to the
+ * array more often than not. */
+void random_candidate_write(struct text *out, uint64_t *state, const struct array *array, struct arena *arena);
 
 /* The generator behind it (splitmix64): the next of 2^64 states, and a number from 0 to `below` - 1. */
 uint64_t random_next(uint64_t *state);
