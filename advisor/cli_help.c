@@ -22,7 +22,7 @@ const struct cli_option cli_options[] = {
     {OPTION_TOP, 0, "top", "N", RANK, "show the N best candidates only"},
     {OPTION_KERNEL, 0, "kernel", "NAME", EXPLAIN, "the kernel that has the access"},
     {OPTION_ACCESS, 0, "access", "N", EXPLAIN,
-     "which of its accesses, from 0 in document order (the furthest from its ideal)"},
+     "which of its accesses, from 0 on (the furthest from its ideal)"},
     {OPTION_WARP, 0, "warp", "N", EXPLAIN, "which warp of the launch, from 0 (where requests cost most)"},
     {OPTION_OUTPUT, 'o', "output", "FILE", SCORE | RANK | RENDER | EXPLAIN,
      "write to FILE instead of standard output; a failure leaves it as it was"},

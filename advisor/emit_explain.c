@@ -7,63 +7,6 @@
 
 enum { ROWS_MAX = 16, EMIT_COSTS = WARP_LANES + 1 };
 
-const char *say_plural(struct painter *painter, int64_t count, const char *noun)
-{
-    return arena_printf(&painter->arena, "%s %s%s", show_count(&painter->arena, count), noun, count == 1 ? "" : "s");
-}
-
-uint32_t get_lanes(const json_t *object)
-{
-    const json_t *lane;
-    size_t i;
-    uint32_t lanes = 0;
-    json_array_foreach(json_object_get(object, "lanes"), i, lane) lanes |= UINT32_C(1) << json_integer_value(lane);
-    return lanes;
-}
-
-const char *say_lanes(struct painter *painter, uint32_t lanes)
-{
-    const char *said = "";
-    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-        if ((lanes >> lane & 1) == 0)
-            continue;
-        unsigned last = lane;
-        while (last + 1 < WARP_LANES && (lanes >> (last + 1) & 1) != 0)
-            last++;
-        const char *gap = said[0] == '\0' ? "" : " ";
-        said = last == lane
-                   ? arena_printf(&painter->arena, "%s%s%u", said, gap, lane)
-                   : arena_printf(&painter->arena, "%s%s%u%s%u", said, gap, lane, last == lane + 1 ? " " : "-", last);
-        lane = last;
-    }
-    return said;
-}
-
-const char *fit(struct painter *painter, const char *list, size_t room)
-{
-    if (strlen(list) <= room)
-        return list;
-    size_t keep = room < 4 ? 0 : room - 4;
-    while (keep > 0 && list[keep] != ' ')
-        keep--;
-    return arena_printf(&painter->arena, "%.*s ...", (int)keep, list);
-}
-
-/* "block 3, warp 7, trip 2 of j" */
-static const char *say_place(struct painter *painter, const json_t *place)
-{
-    const char *said = arena_printf(&painter->arena, "block %s, warp %" PRId64,
-                                    show_count(&painter->arena, get_count(place, "block")), get_count(place, "warp"));
-    const json_t *trip;
-    size_t i;
-    json_array_foreach(json_object_get(place, "trips"), i, trip) said =
-        strcmp(get_text(trip, "loop"), "copy") == 0
-            ? arena_printf(&painter->arena, "%s, step %s", said, show_count(&painter->arena, get_count(trip, "trip")))
-            : arena_printf(&painter->arena, "%s, trip %s of %s", said,
-                           show_count(&painter->arena, get_count(trip, "trip")), get_text(trip, "loop"));
-    return said;
-}
-
 /* "read", "copy-in", "write of the tail" */
 static const char *say_op(struct painter *painter, const json_t *group)
 {
@@ -111,8 +54,8 @@ static void print_head(struct painter *painter)
                                                : ", the furthest from its ideal");
     text_printf(painter->out, "%s %s%s%s (line %" PRId64 ") by %s; %s of %s", get_text(access, "op"),
                 get_text(access, "array"), field[0] == '\0' ? "" : ".", field, get_count(access, "source_line"),
-                get_text(access, "candidate"), say_plural(painter, get_count(view, "blocks"), "block"),
-                say_plural(painter, get_count(view, "block_warps"), "warp"));
+                get_text(access, "candidate"), show_plural(&painter->arena, get_count(view, "blocks"), "block"),
+                show_plural(&painter->arena, get_count(view, "block_warps"), "warp"));
     if (get_count(view, "records_a_thread") > 1)
         text_printf(painter->out, ", %" PRId64 " records a thread", get_count(view, "records_a_thread"));
     text_putc(painter->out, '\n');
@@ -191,7 +134,7 @@ static void cells_cost(struct painter *painter, struct emit_table *table, const 
     table_printf(table, PAINT_NONE, "%" PRId64, get_count(cost, "cost"));
     table_cell(table, PAINT_NONE, show_count(&painter->arena, requests));
     table_printf(table, PAINT_NONE, "%.1f %%", 100.0 * (double)requests / (double)all);
-    table_cell(table, PAINT_NONE, say_place(painter, json_object_get(cost, "first")));
+    table_cell(table, PAINT_NONE, show_place(&painter->arena, json_object_get(cost, "first")));
 }
 
 /* The most that a request of the launch costs, and what most of them do. */
@@ -268,7 +211,7 @@ static void print_lanes(struct painter *painter, const json_t *picture)
     json_array_foreach(json_object_get(picture, "lanes"), i, lane) active |=
         get_bool(lane, "active") ? UINT32_C(1) << i : 0;
     text_printf(painter->out, "  active lanes: %s\n",
-                fit(painter, say_lanes(painter, active), painter->style.width - 16));
+                show_fit(&painter->arena, show_lanes(&painter->arena, active), painter->style.width - 16));
 }
 
 static void print_together(struct painter *painter, const json_t *group)
@@ -277,7 +220,7 @@ static void print_together(struct painter *painter, const json_t *group)
     if (count < 2 || is_shared(group))
         return;
     text_printf(painter->out, "  the access's %zu %ss here touch %s together, %s counted one by one\n", count,
-                get_text(group, "op"), say_plural(painter, get_count(group, "distinct_sectors"), "sector"),
+                get_text(group, "op"), show_plural(&painter->arena, get_count(group, "distinct_sectors"), "sector"),
                 show_count(&painter->arena, get_count(group, "sectors")));
 }
 
@@ -304,9 +247,9 @@ static void print_title(struct painter *painter, const json_t *group, const json
 {
     const int64_t bytes = get_count(instruction, "lane_bytes");
     const bool words = get_text(instruction, "what")[0] == '\0';
-    const char *title =
-        arena_printf(&painter->arena, "%s %s%s", say_op(painter, group), say_what(painter, instruction),
-                     words ? "" : arena_printf(&painter->arena, ", %s a lane", say_plural(painter, bytes, "byte")));
+    const char *title = arena_printf(
+        &painter->arena, "%s %s%s", say_op(painter, group), say_what(painter, instruction),
+        words ? "" : arena_printf(&painter->arena, ", %s a lane", show_plural(&painter->arena, bytes, "byte")));
     text_putc(painter->out, '\n');
     table_paint(painter->out, PAINT_TITLE, painter->style.color, title);
     text_puts(painter->out, is_shared(group) ? ", in shared memory\n" : "\n");
@@ -332,7 +275,7 @@ static void print_picture(struct painter *painter, const json_t *group, const js
         text_printf(painter->out, "  the picture is that of %s\n", say_op(painter, alike));
         return;
     }
-    text_printf(painter->out, "\n  %s\n", say_place(painter, json_object_get(picture, "at")));
+    text_printf(painter->out, "\n  %s\n", show_place(&painter->arena, json_object_get(picture, "at")));
     print_lanes(painter, picture);
     if (is_shared(group))
         print_banks(painter, picture);

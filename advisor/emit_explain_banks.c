@@ -18,8 +18,8 @@ static void print_pass(struct painter *painter, const json_t *pass, size_t numbe
                     words == 0 ? " ." : arena_printf(&painter->arena, "%2" PRId64, words));
     }
     print_separator(painter);
-    text_printf(painter->out, "\n           lanes %s: %s\n", say_lanes(painter, get_lanes(pass)),
-                say_plural(painter, get_count(pass, "wavefronts"), "wavefront"));
+    text_printf(painter->out, "\n           lanes %s: %s\n", show_lanes(&painter->arena, get_lanes(pass)),
+                show_plural(&painter->arena, get_count(pass, "wavefronts"), "wavefront"));
 }
 
 /* The banks of a pass that hold it up, the first few. */
@@ -41,7 +41,8 @@ static void print_collisions(struct painter *painter, const json_t *pass)
         }
         const char *head = arena_printf(&painter->arena, "bank %zu: %" PRId64 " words, wanted by lanes ", i, most);
         text_printf(painter->out, "           %s%s\n", head,
-                    fit(painter, say_lanes(painter, get_lanes(bank)), painter->style.width - 11 - strlen(head)));
+                    show_fit(&painter->arena, show_lanes(&painter->arena, get_lanes(bank)),
+                             painter->style.width - 11 - strlen(head)));
     }
     if (more > 0)
         text_printf(painter->out, "           and %zu more banks with %" PRId64 " words\n", more, most);

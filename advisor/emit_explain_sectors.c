@@ -109,7 +109,8 @@ static void print_row(struct painter *painter, const struct canvas *canvas, int6
     }
     print_separator(painter);
     const size_t used = 14 + sectors + 1 + (size_t)CELLS * cell_room + 2;
-    text_printf(painter->out, "  %s\n", fit(painter, say_lanes(painter, lanes), painter->style.width - used));
+    text_printf(painter->out, "  %s\n",
+                show_fit(&painter->arena, show_lanes(&painter->arena, lanes), painter->style.width - used));
 }
 
 static void print_ruler(struct painter *painter, const struct canvas *canvas, unsigned cell_room)
@@ -156,8 +157,9 @@ static void print_waste(struct painter *painter, const json_t *picture)
     json_array_foreach(json_object_get(picture, "fields"), i, field) wanted += get_count(field, "wanted_bytes");
     text_printf(painter->out, "  %s of %s bytes in %s of %s are wanted (capitals): %.1f %%\n",
                 show_count(&painter->arena, wanted), show_count(&painter->arena, moved),
-                say_plural(painter, get_count(picture, "sectors"), "sector"),
-                say_plural(painter, get_count(picture, "lines"), "line"), 100.0 * (double)wanted / (double)moved);
+                show_plural(&painter->arena, get_count(picture, "sectors"), "sector"),
+                show_plural(&painter->arena, get_count(picture, "lines"), "line"),
+                100.0 * (double)wanted / (double)moved);
 }
 
 void print_sectors(struct painter *painter, const json_t *instruction, const json_t *picture)

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *get_text(const json_t *object, const char *key)
 {
@@ -63,4 +64,61 @@ const char *show_time(struct arena *arena, double microseconds)
     if (microseconds < 999.5e3)
         return show_short(arena, microseconds / 1e3, "ms");
     return show_short(arena, microseconds / 1e6, "s");
+}
+
+uint32_t get_lanes(const json_t *object)
+{
+    const json_t *lane;
+    size_t i;
+    uint32_t lanes = 0;
+    json_array_foreach(json_object_get(object, "lanes"), i, lane) lanes |= UINT32_C(1) << json_integer_value(lane);
+    return lanes;
+}
+
+const char *show_plural(struct arena *arena, int64_t count, const char *noun)
+{
+    return arena_printf(arena, "%s %s%s", show_count(arena, count), noun, count == 1 ? "" : "s");
+}
+
+const char *show_lanes(struct arena *arena, uint32_t lanes)
+{
+    enum { LANES = 32 };
+    const char *said = "";
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        if ((lanes >> lane & 1) == 0)
+            continue;
+        unsigned last = lane;
+        while (last + 1 < LANES && (lanes >> (last + 1) & 1) != 0)
+            last++;
+        const char *gap = said[0] == '\0' ? "" : " ", *dash = last == lane + 1 ? " " : "-";
+        said = last == lane ? arena_printf(arena, "%s%s%u", said, gap, lane)
+                            : arena_printf(arena, "%s%s%u%s%u", said, gap, lane, dash, last);
+        lane = last;
+    }
+    return said;
+}
+
+const char *show_fit(struct arena *arena, const char *list, size_t room)
+{
+    if (strlen(list) <= room)
+        return list;
+    size_t keep = room < 4 ? 0 : room - 4;
+    while (keep > 0 && list[keep] != ' ')
+        keep--;
+    return arena_printf(arena, "%.*s ...", (int)keep, list);
+}
+
+const char *show_place(struct arena *arena, const json_t *place)
+{
+    const char *said = arena_printf(arena, "block %s, warp %" PRId64, show_count(arena, get_count(place, "block")),
+                                    get_count(place, "warp"));
+    const json_t *trip;
+    size_t i;
+    json_array_foreach(json_object_get(place, "trips"), i, trip)
+    {
+        const char *number = show_count(arena, get_count(trip, "trip")), *loop = get_text(trip, "loop");
+        said = strcmp(loop, "copy") == 0 ? arena_printf(arena, "%s, step %s", said, number)
+                                         : arena_printf(arena, "%s, trip %s of %s", said, number, loop);
+    }
+    return said;
 }

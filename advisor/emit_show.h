@@ -21,4 +21,15 @@ const char *show_bytes(struct arena *arena, double bytes);
 /* 8.82 as "8.82 us", 1234.5 as "1.23 ms". */
 const char *show_time(struct arena *arena, double microseconds);
 
+/* The bits of a key "lanes" that lists numbers below 32. */
+uint32_t get_lanes(const json_t *object);
+/* "1 line", "1,024 lines" */
+const char *show_plural(struct arena *arena, int64_t count, const char *noun);
+/* Bits as "0-3 8 12-15". */
+const char *show_lanes(struct arena *arena, uint32_t lanes);
+/* As much of a list of words as there is room for, " ..." at its end where that is not all. */
+const char *show_fit(struct arena *arena, const char *list, size_t room);
+/* A place of `explain`: "block 3, warp 7, trip 2 of j". */
+const char *show_place(struct arena *arena, const json_t *place);
+
 #endif

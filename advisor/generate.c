@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "embedded.h"
+#include "embedded_template.h"
 #include "template.h"
 #include "text.h"
 #include "view_code.h"
@@ -30,16 +30,6 @@ struct lookup {
     const char *folder; /* of a user's template, with a slash at its end; NULL: none */
 };
 
-static const struct source *find_embedded(struct arena *arena, const char *name)
-{
-    const char *file = arena_printf(arena, "%s.mustache", name);
-    for (size_t i = 0; i < embedded_template_count; i++)
-        if (strcmp(embedded_templates[i].name, file) == 0)
-            return source_from_bytes(arena, arena_printf(arena, "templates/%s", file),
-                                     (const char *)embedded_templates[i].bytes, embedded_templates[i].length);
-    return NULL;
-}
-
 static const struct source *find_partial(void *context, const char *name)
 {
     const struct lookup *lookup = context;
@@ -50,7 +40,7 @@ static const struct source *find_partial(void *context, const char *name)
         source_read(&source, lookup->arena, arena_printf(lookup->arena, "%s%s.mustache", lookup->folder, name),
                     &reason) == SOURCE_OK)
         return source;
-    return find_embedded(lookup->arena, name);
+    return embedded_template(lookup->arena, name);
 }
 
 static const char *base_name(const char *path)
@@ -114,7 +104,7 @@ static bool render_defaults(struct generated *generated, const struct spec *spec
     generated->count = sizeof(defaults) / sizeof(defaults[0]);
     generated->files = arena_array(arena, generated->count, sizeof(*generated->files));
     for (size_t i = 0; i < generated->count && fine; i++) {
-        const struct source *source = find_embedded(arena, defaults[i].name);
+        const struct source *source = embedded_template(arena, defaults[i].name);
         generated->files[i].name = arena_printf(arena, "%s%s", spec->name.text, defaults[i].suffix);
         if (source == NULL)
             abort(); /* the build embeds them */
