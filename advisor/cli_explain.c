@@ -10,6 +10,7 @@
 #include "emit.h"
 #include "emit_explain.h"
 #include "explain.h"
+#include "report.h"
 #include "view_explain.h"
 
 /* The place of an option's value, as if the option alone had been written. */
@@ -58,6 +59,13 @@ static struct explain_style choose_style(const struct run *run)
     return style;
 }
 
+static bool wants_svg(const struct cli *cli)
+{
+    static const char ending[] = ".svg";
+    const size_t length = cli->output == NULL ? 0 : strlen(cli->output);
+    return length > strlen(ending) && strcmp(cli->output + length - strlen(ending), ending) == 0;
+}
+
 enum exit_status cli_explain(struct run *run)
 {
     struct explain *picture = run_load(run) ? explain(run) : NULL;
@@ -65,10 +73,13 @@ enum exit_status cli_explain(struct run *run)
         return EXIT_BAD_INPUT;
     json_t *view = view_explain(run->spec, run->device, picture);
     const struct explain_style style = choose_style(run);
+    bool good = true;
     if (run->cli.format == FORMAT_JSON)
         emit_json(&run->out, view);
+    else if (wants_svg(&run->cli))
+        good = report_svg(&run->out, view, &run->arena, &run->diags);
     else
         emit_explain(&run->out, view, &style);
     json_decref(view);
-    return run_write(run);
+    return good ? run_write(run) : EXIT_BAD_INPUT;
 }

@@ -71,11 +71,13 @@ const struct cli_command_rule cli_commands[] = {
      "Shows how an access's instructions fall on memory: what they cost over the launch and in\n"
      "which warp most, and one request lane by lane: sectors and lines with the field of every byte,\n"
      "in capitals where it is wanted; or the banks of shared memory with who collides. Arrays are\n"
-     "laid out as for `score`. On a terminal the picture uses its width, from 80 columns on.\n"
+     "laid out as for `score`. On a terminal the picture uses its width, from 80 columns on; a\n"
+     "FILE.svg is the picture as SVG.\n"
      "\n"
      "  sectorwise explain layouts/particles.xml --kernel drift\n"
      "  sectorwise explain layouts/particles.xml --kernel drift --access 1 --warp 7\n"
-     "  sectorwise explain layouts/particles.xml --kernel drift --candidate 'particles=soa/wide(4)'\n"},
+     "  sectorwise explain layouts/particles.xml --kernel drift --candidate 'particles=soa/wide(4)'\n"
+     "  sectorwise explain layouts/particles.xml --kernel drift -o drift.svg\n"},
     {COMMAND_RENDER, "render", "TEMPLATE", 1, 1, "fill in a Mustache template with values of a JSON file",
      "The template engine by itself. What `rank --format json` writes will do for a view.\n"
      "\n"

@@ -224,25 +224,6 @@ static void print_together(struct painter *painter, const json_t *group)
                 show_count(&painter->arena, get_count(group, "sectors")));
 }
 
-/* The first group before this one whose focus is drawn alike; NULL: none. */
-static const json_t *find_alike(struct painter *painter, const json_t *group, const json_t *picture)
-{
-    const json_t *other;
-    size_t i;
-    json_array_foreach(json_object_get(painter->view, "groups"), i, other)
-    {
-        if (other == group)
-            break;
-        const json_t *drawn = json_object_get(
-            json_array_get(json_object_get(other, "instructions"), (size_t)get_count(other, "focus")), "picture");
-        if (is_shared(other) == is_shared(group) && json_is_object(drawn) &&
-            json_equal(json_object_get(drawn, "lanes"), json_object_get(picture, "lanes")) &&
-            (is_shared(group) || json_equal(json_object_get(drawn, "fields"), json_object_get(picture, "fields"))))
-            return other;
-    }
-    return NULL;
-}
-
 static void print_title(struct painter *painter, const json_t *group, const json_t *instruction)
 {
     const int64_t bytes = get_count(instruction, "lane_bytes");
@@ -255,13 +236,6 @@ static void print_title(struct painter *painter, const json_t *group, const json
     text_puts(painter->out, is_shared(group) ? ", in shared memory\n" : "\n");
 }
 
-/* A copy's side in shared memory says nothing unless its lanes collide. */
-static bool is_dull(const json_t *group, const json_t *instruction)
-{
-    return is_shared(group) && strcmp(get_text(group, "phase"), "threads") != 0 &&
-           get_count(instruction, "conflicts") == 0;
-}
-
 static void print_picture(struct painter *painter, const json_t *group, const json_t *instruction)
 {
     const json_t *picture = json_object_get(instruction, "picture");
@@ -270,9 +244,10 @@ static void print_picture(struct painter *painter, const json_t *group, const js
                     show_count(&painter->arena, get_count(painter->view, "warp")));
         return;
     }
-    const json_t *alike = find_alike(painter, group, picture);
-    if (alike != NULL) {
-        text_printf(painter->out, "  the picture is that of %s\n", say_op(painter, alike));
+    const json_t *alike = json_object_get(group, "alike"), *groups = json_object_get(painter->view, "groups");
+    if (json_is_integer(alike)) {
+        text_printf(painter->out, "  the picture is that of %s\n",
+                    say_op(painter, json_array_get(groups, (size_t)json_integer_value(alike))));
         return;
     }
     text_printf(painter->out, "\n  %s\n", show_place(&painter->arena, json_object_get(picture, "at")));
@@ -288,7 +263,7 @@ static void print_group(struct painter *painter, const json_t *group)
 {
     const json_t *instruction =
         json_array_get(json_object_get(group, "instructions"), (size_t)get_count(group, "focus"));
-    if (is_dull(group, instruction))
+    if (get_bool(group, "dull"))
         return;
     print_title(painter, group, instruction);
     print_costs(painter, instruction);

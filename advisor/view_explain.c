@@ -344,10 +344,41 @@ static json_t *make_group(struct maker *maker, const struct explain_group *group
     put_number(object, "focus", group->focus - group->first);
     put_number(object, "sectors", group->sectors);
     put_number(object, "distinct_sectors", group->distinct_sectors);
+    /* A copy's side in shared memory says nothing unless its lanes collide. */
+    const struct counts *focus = &maker->explain->instructions[group->focus].counts;
+    put_flag(object, "dull", first->shared && first->phase != PHASE_THREADS && focus->conflicts == 0);
     for (size_t i = 0; i < group->count; i++)
         add(instructions, make_instruction(maker, group->first + i));
     put(object, "instructions", instructions);
     return object;
+}
+
+static const json_t *focus_picture(const json_t *group)
+{
+    const json_t *instructions = json_object_get(group, "instructions");
+    const json_t *number = json_object_get(group, "focus");
+    return json_object_get(json_array_get(instructions, (size_t)json_integer_value(number)), "picture");
+}
+
+/* Says of each group which one before it has the same picture, null where none. */
+static void put_alike(json_t *groups)
+{
+    static const char *const keys[] = {"lanes", "sectors_touched", "passes"};
+    for (size_t g = 0; g < json_array_size(groups); g++) {
+        json_t *group = json_array_get(groups, g), *alike = json_null();
+        const json_t *mine = focus_picture(group);
+        for (size_t o = 0; o < g && json_is_null(alike) && json_is_object(mine); o++) {
+            const json_t *other = focus_picture(json_array_get(groups, o));
+            bool same = json_is_object(other);
+            for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]) && same; k++) {
+                const json_t *a = json_object_get(mine, keys[k]), *b = json_object_get(other, keys[k]);
+                same = a == b || json_equal(a, b) != 0;
+            }
+            if (same)
+                alike = json_integer((json_int_t)o);
+        }
+        put(group, "alike", alike);
+    }
 }
 
 static json_t *make_access(const struct explain *explain)
@@ -382,6 +413,7 @@ json_t *view_explain(const struct spec *spec, const struct device *device, const
     json_t *groups = json_array();
     for (size_t g = 0; g < explain->group_count; g++)
         add(groups, make_group(&maker, &explain->groups[g]));
+    put_alike(groups);
     put(root, "groups", groups);
     arena_free(&maker.arena);
     return root;

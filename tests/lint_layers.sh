@@ -10,7 +10,8 @@ layers='
 main
 cli
 sectorwise
-generate emit report fmt
+report
+generate emit fmt
 view
 rank
 estimate
@@ -43,7 +44,7 @@ text arena checked vectors sector_set
 libraries='
 libxml/   read
 pcre2     template_lex expr_lex
-jansson   template view emit generate cli
+jansson   template view emit report generate cli
 '
 
 # shellcheck disable=SC2046
