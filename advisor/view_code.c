@@ -106,9 +106,15 @@ static void put_helpers(const struct code *code, json_t *root, const json_t *arr
         pieces = pieces || type->packed || type->kind == TYPE_UNION;
     put_flag(root, "has_atomics", atomics);
     put_flag(root, "has_pieces", pieces);
-    put_flag(root, "has_wide", any_flag(kernels, "wide"));
     put_flag(root, "has_shared", any_flag(kernels, "uses_shared"));
-    put_flag(root, "has_conversions", any_flag(arrays, "converts"));
+    bool rows = any_flag(arrays, "converts_rows");
+    put_flag(root, "converts_rows", rows);
+    put_flag(root, "converts_shared", any_flag(arrays, "converts_shared"));
+    rows = rows || any_flag(kernels, "wide");
+    put_flag(root, "has_rows", rows);
+    bool exchanges = any_flag(arrays, "has_exchange");
+    put_flag(root, "has_exchanges", exchanges);
+    put_flag(root, "has_pieces_moved", rows || exchanges);
 }
 
 static bool layout_is_made(const struct layout *layout)

@@ -240,25 +240,6 @@ static void put_mapping(const struct code *code, const struct array_code *array,
     put_text(view, "record_address", whole ? record_address(code, array) : "");
 }
 
-/* How many records a block converts at once through shared memory: 0 where it cannot. A record's copy there is padded
- * to an odd number of units, so that neighbouring records start in different banks. */
-static void put_conversion(const struct array *array, json_t *view)
-{
-    enum { SHARED_BYTES = 48 * 1024, MOST = 256, LEAST = 32 };
-    const struct type *type = array->record->type;
-    uint64_t unit = type->align > 4 ? type->align : 4;
-    uint64_t stride = ((type->size + unit - 1) / unit | 1) * unit;
-    uint64_t records = MOST;
-    while (records >= LEAST && records * stride > SHARED_BYTES)
-        records /= 2;
-    uint64_t word = type->size & (~type->size + 1);
-    put_flag(view, "through_shared", records >= LEAST && type->size >= 4);
-    put_number(view, "convert_records", records >= LEAST && type->size >= 4 ? records : MOST);
-    put_number(view, "convert_stride", stride);
-    put_number(view, "convert_align", type->align > 16 ? type->align : 16);
-    put_number(view, "convert_word", word < 4 ? word : 4);
-}
-
 static json_t *array_view(const struct code *code, const struct array_code *array)
 {
     const struct array *a = array->array;
@@ -293,10 +274,11 @@ static json_t *array_view(const struct code *code, const struct array_code *arra
     put(view, "extents", extents_view(code, a));
     put(view, "map", map_view(code, array));
     put_mapping(code, array, view);
-    put_conversion(a, view);
-    put_flag(view, "converts",
-             a->space == SPACE_GLOBAL && !json_is_true(json_object_get(view, "is_plain")) &&
-                 json_is_true(json_object_get(view, "through_shared")));
+    put_conversion(array, view);
+    put_exchange(code, array, view);
+    bool converts = a->space == SPACE_GLOBAL && !json_is_true(json_object_get(view, "is_plain"));
+    put_flag(view, "converts_rows", converts && json_is_true(json_object_get(view, "through_rows")));
+    put_flag(view, "converts_shared", converts && json_is_true(json_object_get(view, "through_shared")));
     bool needs_record = array->mapping->tile_records != 0 && a->dim_count > 1;
     json_t *accessors = json_array(), *leaves = json_array();
     for (size_t i = 0; i < array->parts.count; i++)

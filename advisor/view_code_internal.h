@@ -200,6 +200,12 @@ const char *extent_name(const struct code *code, const struct array *array, unsi
 /* "12 + q0 * 4": where a part is in C's record. */
 const char *part_offset_text(struct arena *arena, const struct part *part);
 
+/* ---- whole records on the device: view_code_convert.c ------------------------------------------------------------- */
+
+/* Sets what converters between C's array and the layout need, and what a warp that moves its records together needs. */
+void put_conversion(const struct array_code *array, json_t *view);
+void put_exchange(const struct code *code, const struct array_code *array, json_t *view);
+
 /* ---- places: view_code_places.c -------------------------------------------------------------------------------------
  */
 

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -527,8 +528,30 @@ __global__ void get_kernel(Record *array, View view, std::int64_t records)
         array[i] = get(view, i);
 }
 
+// Which record thread i takes where warps gather and scatter: each one once, far from its neighbours' ones.
+SECTORWISE_HD inline std::int64_t scattered(std::int64_t i, std::int64_t records)
+{
+    return i * (records % 7919 == 0 ? 7907 : 7919) % records;
+}
+
+template <class Exchange, class View, class Record>
+__global__ void scatter_kernel(View view, const Record *array, std::int64_t records, const Exchange *)
+{
+    __shared__ __align__(16) Exchange exchanges[4];
+    const std::int64_t i = least(std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x, records - 1);
+    store_together(view, scattered(i, records), array[i], exchanges[threadIdx.x / 32]);
+}
+
+template <class Exchange, class View, class Record>
+__global__ void gather_kernel(Record *array, View view, std::int64_t records, const Exchange *)
+{
+    __shared__ __align__(16) Exchange exchanges[4];
+    const std::int64_t i = least(std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x, records - 1);
+    array[i] = load_together(view, scattered(i, records), exchanges[threadIdx.x / 32]);
+}
+
 // The accessors and converters of a view with these extents, against C's array.
-template <bool CONVERTS, bool COPIES, class Record, class View>
+template <bool CONVERTS, bool COPIES, class Record, class Exchange, class View>
 inline void check_view(const char *subject, View view)
 {
     const std::int64_t records = view.records(), bytes = view.bytes();
@@ -565,6 +588,22 @@ inline void check_view(const char *subject, View view)
     good = place.download() && holds(false);
     to.get(back.data());
     report(good && is_back(), subject, "accessors on the device");
+
+    if constexpr (!std::is_void<Exchange>::value) {
+        const Exchange *const none = nullptr;
+        place.poison_all();
+        to.fill(poison);
+        scatter_kernel<<<blocks, threads>>>(device, from.data, records, none);
+        must(cudaGetLastError(), "scatter_kernel");
+        gather_kernel<<<blocks, threads>>>(to.data, device, records, none);
+        must(cudaGetLastError(), "gather_kernel");
+        good = place.download();
+        for (std::int64_t i = 0; i < records; ++i)
+            back[std::size_t(i)] = get(host, scattered(i, records));
+        good = good && is_back();
+        to.get(back.data());
+        report(good && is_back(), subject, "records of a warp together");
+    }
 
     if constexpr (CONVERTS) {
         place.poison_all();
@@ -1256,9 +1295,9 @@ inline void check_bonds()
     good = good && sw::leads_to(sw::bytes_at(view.rate(499999)), view.base, 33999996);
     good = good && sw::leads_to(sw::bytes_at(view.rate(999999)), view.base, 35999996);
     sw::report(good, "bonds", "places as they were counted");
-    sw::check_view<true, false, Bond>("bonds", view);
+    sw::check_view<true, false, Bond, void>("bonds", view);
     view.extent = 1037;
-    sw::check_view<true, false, Bond>("bonds, 1037", view);
+    sw::check_view<true, false, Bond, void>("bonds, 1037", view);
 }
 
 inline void check_interest()
@@ -1271,9 +1310,9 @@ inline void check_interest()
     good = good && sw::leads_to(sw::bytes_at(view.at(499999)), view.base, 1999996);
     good = good && sw::leads_to(sw::bytes_at(view.at(999999)), view.base, 3999996);
     sw::report(good, "interest", "places as they were counted");
-    sw::check_view<true, true, float>("interest", view);
+    sw::check_view<true, true, float, void>("interest", view);
     view.extent = 1037;
-    sw::check_view<true, true, float>("interest, 1037", view);
+    sw::check_view<true, true, float, void>("interest, 1037", view);
 }
 
 // accrue as plain loops, for one thread

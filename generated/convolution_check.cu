@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -637,8 +638,30 @@ __global__ void get_kernel(Record *array, View view, std::int64_t records)
         array[i] = get(view, i);
 }
 
+// Which record thread i takes where warps gather and scatter: each one once, far from its neighbours' ones.
+SECTORWISE_HD inline std::int64_t scattered(std::int64_t i, std::int64_t records)
+{
+    return i * (records % 7919 == 0 ? 7907 : 7919) % records;
+}
+
+template <class Exchange, class View, class Record>
+__global__ void scatter_kernel(View view, const Record *array, std::int64_t records, const Exchange *)
+{
+    __shared__ __align__(16) Exchange exchanges[4];
+    const std::int64_t i = least(std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x, records - 1);
+    store_together(view, scattered(i, records), array[i], exchanges[threadIdx.x / 32]);
+}
+
+template <class Exchange, class View, class Record>
+__global__ void gather_kernel(Record *array, View view, std::int64_t records, const Exchange *)
+{
+    __shared__ __align__(16) Exchange exchanges[4];
+    const std::int64_t i = least(std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x, records - 1);
+    array[i] = load_together(view, scattered(i, records), exchanges[threadIdx.x / 32]);
+}
+
 // The accessors and converters of a view with these extents, against C's array.
-template <bool CONVERTS, bool COPIES, class Record, class View>
+template <bool CONVERTS, bool COPIES, class Record, class Exchange, class View>
 inline void check_view(const char *subject, View view)
 {
     const std::int64_t records = view.records(), bytes = view.bytes();
@@ -675,6 +698,22 @@ inline void check_view(const char *subject, View view)
     good = place.download() && holds(false);
     to.get(back.data());
     report(good && is_back(), subject, "accessors on the device");
+
+    if constexpr (!std::is_void<Exchange>::value) {
+        const Exchange *const none = nullptr;
+        place.poison_all();
+        to.fill(poison);
+        scatter_kernel<<<blocks, threads>>>(device, from.data, records, none);
+        must(cudaGetLastError(), "scatter_kernel");
+        gather_kernel<<<blocks, threads>>>(to.data, device, records, none);
+        must(cudaGetLastError(), "gather_kernel");
+        good = place.download();
+        for (std::int64_t i = 0; i < records; ++i)
+            back[std::size_t(i)] = get(host, scattered(i, records));
+        good = good && is_back();
+        to.get(back.data());
+        report(good && is_back(), subject, "records of a warp together");
+    }
 
     if constexpr (CONVERTS) {
         place.poison_all();
@@ -1342,10 +1381,10 @@ inline void check_image()
     good = good && sw::leads_to(sw::bytes_at(view.at(1023, 1535)), view.base, 12576764);
     good = good && sw::leads_to(sw::bytes_at(view.at(2047, 3071)), view.base, 25165820);
     sw::report(good, "image", "places as they were counted");
-    sw::check_view<true, true, float>("image", view);
+    sw::check_view<true, true, float, void>("image", view);
     view.extent_0 = 5;
     view.extent_1 = 37;
-    sw::check_view<true, true, float>("image, 5 x 37", view);
+    sw::check_view<true, true, float, void>("image, 5 x 37", view);
 }
 
 inline void check_passed()
@@ -1358,10 +1397,10 @@ inline void check_passed()
     good = good && sw::leads_to(sw::bytes_at(view.at(1023, 1535)), view.base, 12576764);
     good = good && sw::leads_to(sw::bytes_at(view.at(2047, 3071)), view.base, 25165820);
     sw::report(good, "passed", "places as they were counted");
-    sw::check_view<true, true, float>("passed", view);
+    sw::check_view<true, true, float, void>("passed", view);
     view.extent_0 = 5;
     view.extent_1 = 37;
-    sw::check_view<true, true, float>("passed, 5 x 37", view);
+    sw::check_view<true, true, float, void>("passed, 5 x 37", view);
 }
 
 inline void check_filtered()
@@ -1374,10 +1413,10 @@ inline void check_filtered()
     good = good && sw::leads_to(sw::bytes_at(view.at(1023, 1535)), view.base, 12576764);
     good = good && sw::leads_to(sw::bytes_at(view.at(2047, 3071)), view.base, 25165820);
     sw::report(good, "filtered", "places as they were counted");
-    sw::check_view<true, true, float>("filtered", view);
+    sw::check_view<true, true, float, void>("filtered", view);
     view.extent_0 = 5;
     view.extent_1 = 37;
-    sw::check_view<true, true, float>("filtered, 5 x 37", view);
+    sw::check_view<true, true, float, void>("filtered, 5 x 37", view);
 }
 
 inline void check_line()
@@ -1390,10 +1429,10 @@ inline void check_line()
     good = good && sw::leads_to(sw::bytes_at(view.at(1, 79)), view.base, 956);
     good = good && sw::leads_to(sw::bytes_at(view.at(3, 159)), view.base, 2556);
     sw::report(good, "line", "places as they were counted");
-    sw::check_view<false, true, float>("line", view);
+    sw::check_view<false, true, float, void>("line", view);
     view.extent_0 = 4;
     view.extent_1 = 37;
-    sw::check_view<false, true, float>("line, 4 x 37", view);
+    sw::check_view<false, true, float, void>("line, 4 x 37", view);
 }
 
 inline void check_slab()
@@ -1406,10 +1445,10 @@ inline void check_slab()
     good = good && sw::leads_to(sw::bytes_at(view.at(7, 40)), view.base, 2456);
     good = good && sw::leads_to(sw::bytes_at(view.at(15, 80)), view.base, 5240);
     sw::report(good, "slab", "places as they were counted");
-    sw::check_view<false, false, float>("slab", view);
+    sw::check_view<false, false, float, void>("slab", view);
     view.extent_0 = 5;
     view.extent_1 = 37;
-    sw::check_view<false, false, float>("slab, 5 x 37", view);
+    sw::check_view<false, false, float, void>("slab, 5 x 37", view);
 }
 
 // rows as plain loops, for one thread

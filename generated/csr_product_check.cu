@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -578,8 +579,30 @@ __global__ void get_kernel(Record *array, View view, std::int64_t records)
         array[i] = get(view, i);
 }
 
+// Which record thread i takes where warps gather and scatter: each one once, far from its neighbours' ones.
+SECTORWISE_HD inline std::int64_t scattered(std::int64_t i, std::int64_t records)
+{
+    return i * (records % 7919 == 0 ? 7907 : 7919) % records;
+}
+
+template <class Exchange, class View, class Record>
+__global__ void scatter_kernel(View view, const Record *array, std::int64_t records, const Exchange *)
+{
+    __shared__ __align__(16) Exchange exchanges[4];
+    const std::int64_t i = least(std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x, records - 1);
+    store_together(view, scattered(i, records), array[i], exchanges[threadIdx.x / 32]);
+}
+
+template <class Exchange, class View, class Record>
+__global__ void gather_kernel(Record *array, View view, std::int64_t records, const Exchange *)
+{
+    __shared__ __align__(16) Exchange exchanges[4];
+    const std::int64_t i = least(std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x, records - 1);
+    array[i] = load_together(view, scattered(i, records), exchanges[threadIdx.x / 32]);
+}
+
 // The accessors and converters of a view with these extents, against C's array.
-template <bool CONVERTS, bool COPIES, class Record, class View>
+template <bool CONVERTS, bool COPIES, class Record, class Exchange, class View>
 inline void check_view(const char *subject, View view)
 {
     const std::int64_t records = view.records(), bytes = view.bytes();
@@ -616,6 +639,22 @@ inline void check_view(const char *subject, View view)
     good = place.download() && holds(false);
     to.get(back.data());
     report(good && is_back(), subject, "accessors on the device");
+
+    if constexpr (!std::is_void<Exchange>::value) {
+        const Exchange *const none = nullptr;
+        place.poison_all();
+        to.fill(poison);
+        scatter_kernel<<<blocks, threads>>>(device, from.data, records, none);
+        must(cudaGetLastError(), "scatter_kernel");
+        gather_kernel<<<blocks, threads>>>(to.data, device, records, none);
+        must(cudaGetLastError(), "gather_kernel");
+        good = place.download();
+        for (std::int64_t i = 0; i < records; ++i)
+            back[std::size_t(i)] = get(host, scattered(i, records));
+        good = good && is_back();
+        to.get(back.data());
+        report(good && is_back(), subject, "records of a warp together");
+    }
 
     if constexpr (CONVERTS) {
         place.poison_all();
@@ -1298,9 +1337,9 @@ inline void check_entries()
     good = good && sw::leads_to(sw::bytes_at(view.column(1048575)), view.base, 8388604);
     good = good && sw::leads_to(sw::bytes_at(view.column(2097151)), view.base, 16777212);
     sw::report(good, "entries", "places as they were counted");
-    sw::check_view<true, true, Entry>("entries", view);
+    sw::check_view<true, true, Entry, void>("entries", view);
     view.extent = 1037;
-    sw::check_view<true, true, Entry>("entries, 1037", view);
+    sw::check_view<true, true, Entry, void>("entries, 1037", view);
 }
 
 inline void check_starts()
@@ -1313,9 +1352,9 @@ inline void check_starts()
     good = good && sw::leads_to(sw::bytes_at(view.at(65536)), view.base, 262144);
     good = good && sw::leads_to(sw::bytes_at(view.at(131072)), view.base, 524288);
     sw::report(good, "starts", "places as they were counted");
-    sw::check_view<true, true, std::int32_t>("starts", view);
+    sw::check_view<true, true, std::int32_t, void>("starts", view);
     view.extent = 1037;
-    sw::check_view<true, true, std::int32_t>("starts, 1037", view);
+    sw::check_view<true, true, std::int32_t, void>("starts, 1037", view);
 }
 
 inline void check_x()
@@ -1328,9 +1367,9 @@ inline void check_x()
     good = good && sw::leads_to(sw::bytes_at(view.at(65535)), view.base, 262140);
     good = good && sw::leads_to(sw::bytes_at(view.at(131071)), view.base, 524284);
     sw::report(good, "x", "places as they were counted");
-    sw::check_view<true, true, float>("x", view);
+    sw::check_view<true, true, float, void>("x", view);
     view.extent = 1037;
-    sw::check_view<true, true, float>("x, 1037", view);
+    sw::check_view<true, true, float, void>("x, 1037", view);
 }
 
 inline void check_y()
@@ -1343,9 +1382,9 @@ inline void check_y()
     good = good && sw::leads_to(sw::bytes_at(view.at(65535)), view.base, 262140);
     good = good && sw::leads_to(sw::bytes_at(view.at(131071)), view.base, 524284);
     sw::report(good, "y", "places as they were counted");
-    sw::check_view<true, true, float>("y", view);
+    sw::check_view<true, true, float, void>("y", view);
     view.extent = 1037;
-    sw::check_view<true, true, float>("y, 1037", view);
+    sw::check_view<true, true, float, void>("y, 1037", view);
 }
 
 // product as plain loops, for one thread

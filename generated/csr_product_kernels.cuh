@@ -25,6 +25,12 @@ __device__ inline unsigned char *bytes_of(T &value)
     return reinterpret_cast<unsigned char *>(&value);
 }
 
+template <class T>
+__device__ inline const unsigned char *bytes_of(const T &value)
+{
+    return reinterpret_cast<const unsigned char *>(&value);
+}
+
 } // namespace sw
 
 // entries from C's array of Entry in order, and back: on the host

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -49,6 +50,14 @@ inline SECTORWISE_HD void set(const hits_view &view, std::int64_t record, const 
 inline SECTORWISE_HD Hit get(const hits_view &view, std::int64_t record)
 {
     return view.get(record);
+}
+__device__ inline Hit load_together(const hits_view &view, std::int64_t record, hits_exchange &exchange)
+{
+    return get_together(view, record, exchange);
+}
+__device__ inline void store_together(const hits_view &view, std::int64_t record, const Hit &value, hits_exchange &exchange)
+{
+    set_together(view, record, value, exchange);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const hits_view &, Visit &visit)
@@ -603,8 +612,30 @@ __global__ void get_kernel(Record *array, View view, std::int64_t records)
         array[i] = get(view, i);
 }
 
+// Which record thread i takes where warps gather and scatter: each one once, far from its neighbours' ones.
+SECTORWISE_HD inline std::int64_t scattered(std::int64_t i, std::int64_t records)
+{
+    return i * (records % 7919 == 0 ? 7907 : 7919) % records;
+}
+
+template <class Exchange, class View, class Record>
+__global__ void scatter_kernel(View view, const Record *array, std::int64_t records, const Exchange *)
+{
+    __shared__ __align__(16) Exchange exchanges[4];
+    const std::int64_t i = least(std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x, records - 1);
+    store_together(view, scattered(i, records), array[i], exchanges[threadIdx.x / 32]);
+}
+
+template <class Exchange, class View, class Record>
+__global__ void gather_kernel(Record *array, View view, std::int64_t records, const Exchange *)
+{
+    __shared__ __align__(16) Exchange exchanges[4];
+    const std::int64_t i = least(std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x, records - 1);
+    array[i] = load_together(view, scattered(i, records), exchanges[threadIdx.x / 32]);
+}
+
 // The accessors and converters of a view with these extents, against C's array.
-template <bool CONVERTS, bool COPIES, class Record, class View>
+template <bool CONVERTS, bool COPIES, class Record, class Exchange, class View>
 inline void check_view(const char *subject, View view)
 {
     const std::int64_t records = view.records(), bytes = view.bytes();
@@ -641,6 +672,22 @@ inline void check_view(const char *subject, View view)
     good = place.download() && holds(false);
     to.get(back.data());
     report(good && is_back(), subject, "accessors on the device");
+
+    if constexpr (!std::is_void<Exchange>::value) {
+        const Exchange *const none = nullptr;
+        place.poison_all();
+        to.fill(poison);
+        scatter_kernel<<<blocks, threads>>>(device, from.data, records, none);
+        must(cudaGetLastError(), "scatter_kernel");
+        gather_kernel<<<blocks, threads>>>(to.data, device, records, none);
+        must(cudaGetLastError(), "gather_kernel");
+        good = place.download();
+        for (std::int64_t i = 0; i < records; ++i)
+            back[std::size_t(i)] = get(host, scattered(i, records));
+        good = good && is_back();
+        to.get(back.data());
+        report(good && is_back(), subject, "records of a warp together");
+    }
 
     if constexpr (CONVERTS) {
         place.poison_all();
@@ -1323,9 +1370,9 @@ inline void check_hits()
     good = good && sw::leads_to(sw::bytes_at(view.module(131071)), view.base, 2621436);
     good = good && sw::leads_to(sw::bytes_at(view.module(262143)), view.base, 5242876);
     sw::report(good, "hits", "places as they were counted");
-    sw::check_view<true, true, Hit>("hits", view);
+    sw::check_view<true, true, Hit, hits_exchange>("hits", view);
     view.extent = 1037;
-    sw::check_view<true, true, Hit>("hits, 1037", view);
+    sw::check_view<true, true, Hit, hits_exchange>("hits, 1037", view);
 }
 
 inline void check_label()
@@ -1338,9 +1385,9 @@ inline void check_label()
     good = good && sw::leads_to(sw::bytes_at(view.at(131071)), view.base, 524284);
     good = good && sw::leads_to(sw::bytes_at(view.at(262143)), view.base, 1048572);
     sw::report(good, "label", "places as they were counted");
-    sw::check_view<true, true, std::uint32_t>("label", view);
+    sw::check_view<true, true, std::uint32_t, void>("label", view);
     view.extent = 1037;
-    sw::check_view<true, true, std::uint32_t>("label, 1037", view);
+    sw::check_view<true, true, std::uint32_t, void>("label, 1037", view);
 }
 
 inline void check_tally()
@@ -1353,9 +1400,9 @@ inline void check_tally()
     good = good && sw::leads_to(sw::bytes_at(view.at(8999)), view.base, 35996);
     good = good && sw::leads_to(sw::bytes_at(view.at(17999)), view.base, 71996);
     sw::report(good, "tally", "places as they were counted");
-    sw::check_view<true, true, std::uint32_t>("tally", view);
+    sw::check_view<true, true, std::uint32_t, void>("tally", view);
     view.extent = 1037;
-    sw::check_view<true, true, std::uint32_t>("tally, 1037", view);
+    sw::check_view<true, true, std::uint32_t, void>("tally, 1037", view);
 }
 
 // calibrate as plain loops, for one thread

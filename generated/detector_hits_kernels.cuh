@@ -24,6 +24,28 @@ __device__ inline unsigned char *bytes_of(T &value)
     return reinterpret_cast<unsigned char *>(&value);
 }
 
+template <class T>
+__device__ inline const unsigned char *bytes_of(const T &value)
+{
+    return reinterpret_cast<const unsigned char *>(&value);
+}
+
+// One instruction between memory and values of any kind: a whole piece, which the compiler does not take apart.
+template <int BYTES>
+__device__ inline void move_out(unsigned char *value, const unsigned char *memory)
+{
+    const piece<BYTES> part = *reinterpret_cast<const piece<BYTES> *>(memory);
+    std::memcpy(value, &part, BYTES);
+}
+
+template <int BYTES>
+__device__ inline void move_in(unsigned char *memory, const unsigned char *value)
+{
+    piece<BYTES> part;
+    std::memcpy(&part, value, BYTES);
+    *reinterpret_cast<piece<BYTES> *>(memory) = part;
+}
+
 // Nothing, of which the compiler does not know it: behind it no alignment shows that would let it join neighbouring
 // accesses to shared memory, whose bank conflicts were counted as they are written.
 __device__ __forceinline__ unsigned opaque_zero()
@@ -95,7 +117,76 @@ __device__ inline void atomic_add(std::uint16_t &to, std::uint16_t value)
     atomic_add_small(to, value);
 }
 
+// Whole records of one warp, a lane's each, moved together: every instruction moves pieces of BYTES that lie side by side,
+// one record after the other, where a thread on its own would touch 32 places far apart with each.
+template <class Record, int BYTES>
+struct warp_exchange {
+    static constexpr int pieces = int(sizeof(Record)) / BYTES, row = pieces | 1; // odd: a lane's pieces in banks of their own
+    piece<BYTES> all[32 * row];
+
+    // All 32 lanes call it, each with the address of its record
+    __device__ Record load(const unsigned char *place)
+    {
+        const int lane = int(threadIdx.x) % 32;
+        piece<BYTES> part[pieces];
+        SECTORWISE_UNROLL
+        for (int i = 0; i < pieces; ++i)
+            part[i] = *place_of<const piece<BYTES>>(place, i * 32 + lane);
+        SECTORWISE_UNROLL
+        for (int i = 0; i < pieces; ++i)
+            all[(i * 32 + lane) / pieces * row + (i * 32 + lane) % pieces] = part[i];
+        __syncwarp();
+        Record record;
+        SECTORWISE_UNROLL
+        for (int i = 0; i < pieces; ++i)
+            move_out<BYTES>(bytes_of(record) + i * BYTES, bytes_of(all[lane * row + i]));
+        __syncwarp();
+        return record;
+    }
+    __device__ void store(unsigned char *place, const Record &record)
+    {
+        const int lane = int(threadIdx.x) % 32;
+        SECTORWISE_UNROLL
+        for (int i = 0; i < pieces; ++i)
+            move_in<BYTES>(bytes_of(all[lane * row + i]), bytes_of(record) + i * BYTES);
+        __syncwarp();
+        SECTORWISE_UNROLL
+        for (int i = 0; i < pieces; ++i)
+            *place_of<piece<BYTES>>(place, i * 32 + lane) = all[(i * 32 + lane) / pieces * row + (i * 32 + lane) % pieces];
+        __syncwarp();
+    }
+
+private:
+    // Piece `number` of the warp's
+    template <class Piece, class Byte>
+    static __device__ Piece *place_of(Byte *place, int number)
+    {
+        const unsigned long long mine = reinterpret_cast<unsigned long long>(place);
+        return reinterpret_cast<Piece *>(__shfl_sync(0xffffffffu, mine, number / pieces)) + number % pieces;
+    }
+};
+
 } // namespace sw
+
+// A record of hits for each thread of a warp, wherever it is: as get and set, but the warp moves its 32 records together,
+// which gathers and scatters of whole records gain by. Each warp of a block, which is of one dimension, has an
+// hits_exchange in shared memory. A warp of which some threads are elsewhere goes a record at a time.
+using hits_exchange = sw::warp_exchange<Hit, 4>;
+
+__device__ inline Hit get_together(const hits_view &view, std::int64_t i, hits_exchange &exchange)
+{
+    if (__activemask() != 0xffffffffu)
+        return view.get(i);
+    return exchange.load(view.address(i));
+}
+
+__device__ inline void set_together(const hits_view &view, std::int64_t i, const Hit &record, hits_exchange &exchange)
+{
+    if (__activemask() != 0xffffffffu)
+        view.set(i, record);
+    else
+        exchange.store(view.address(i), record);
+}
 
 // hits from C's array of Hit in order, and back: on the host
 inline void from_aos(const hits_view &view, const Hit *array)
@@ -213,28 +304,35 @@ struct calibrate_hits_tile {
     template <bool IN>
     __device__ void copy_box(const hits_view &view, unsigned in_block) const
     {
-        const unsigned from_0 = unsigned(sw::most(-origin, 0));
-        const unsigned past_0 = unsigned(sw::most(sw::least(view.extent - origin, 256), from_0));
-        // Constants, where nothing is cut off, make this a loop without divisions.
-        if (past_0 - from_0 == 256)
-            copy_box<IN>(view, in_block, 0, 256);
-        else
-            copy_box<IN>(view, in_block, from_0, past_0 - from_0);
+        if (origin >= 0 && origin + 256 <= view.extent) {
+            // Nothing is cut off: so many words a thread that their loads go out together
+            constexpr unsigned plane = 5, words = 256 * plane;
+            constexpr unsigned trips = words / calibrate_shape::threads, rest = words % calibrate_shape::threads;
+            constexpr bool planes = calibrate_shape::threads % plane == 0; // that a trip is so many in the first dimension
+            _Pragma("unroll 16")
+            for (unsigned trip = 0; trip < trips; ++trip)
+                copy_word<IN>(view, in_block + (planes ? 0 : trip * calibrate_shape::threads), planes ? trip * (calibrate_shape::threads / plane) : 0, 256);
+            if (rest != 0 && in_block < rest)
+                copy_word<IN>(view, trips * calibrate_shape::threads + in_block, 0, 256);
+        } else {
+            const unsigned from_0 = unsigned(sw::most(-origin, 0));
+            const unsigned past_0 = unsigned(sw::most(sw::least(view.extent - origin, 256), from_0));
+            const unsigned words = (past_0 - from_0) * 5;
+            for (unsigned w = in_block; w < words; w += calibrate_shape::threads)
+                copy_word<IN>(view, w, from_0, past_0 - from_0);
+        }
     }
 
+    // Word `w` of what is left of the box
     template <bool IN>
-    __device__ __forceinline__ void copy_box(const hits_view &view, unsigned in_block, unsigned from_0, unsigned count_0) const
+    __device__ __forceinline__ void copy_word(const hits_view &view, unsigned w, unsigned from_0, [[maybe_unused]] unsigned count_0) const
     {
         constexpr unsigned word_bytes = 4, record_words = 5;
-        const unsigned row_words = count_0 * record_words, words = row_words;
-        _Pragma("unroll 8")
-        for (unsigned w = in_block; w < words; w += calibrate_shape::threads) {
-            const unsigned word = w % record_words;
-            const unsigned r0 = from_0 + w / record_words;
-            unsigned char *const inside = base + r0 * 20 + word * word_bytes;
-            unsigned char *const outside = view.address(origin + r0) + word * word_bytes;
-            sw::move<word_bytes>(IN ? inside : outside, IN ? outside : inside);
-        }
+        const unsigned word = w % record_words;
+        const unsigned r0 = from_0 + w / record_words;
+        unsigned char *const inside = base + r0 * 20 + word * word_bytes;
+        unsigned char *const outside = view.address(origin + r0) + word * word_bytes;
+        sw::move<word_bytes>(IN ? inside : outside, IN ? outside : inside);
     }
 };
 
@@ -334,28 +432,35 @@ struct cluster_hits_tile {
     template <bool IN>
     __device__ void copy_box(const hits_view &view, unsigned in_block) const
     {
-        const unsigned from_0 = unsigned(sw::most(-origin, 0));
-        const unsigned past_0 = unsigned(sw::most(sw::least(view.extent - origin, 264), from_0));
-        // Constants, where nothing is cut off, make this a loop without divisions.
-        if (past_0 - from_0 == 264)
-            copy_box<IN>(view, in_block, 0, 264);
-        else
-            copy_box<IN>(view, in_block, from_0, past_0 - from_0);
+        if (origin >= 0 && origin + 264 <= view.extent) {
+            // Nothing is cut off: so many words a thread that their loads go out together
+            constexpr unsigned plane = 5, words = 264 * plane;
+            constexpr unsigned trips = words / cluster_shape::threads, rest = words % cluster_shape::threads;
+            constexpr bool planes = cluster_shape::threads % plane == 0; // that a trip is so many in the first dimension
+            _Pragma("unroll 16")
+            for (unsigned trip = 0; trip < trips; ++trip)
+                copy_word<IN>(view, in_block + (planes ? 0 : trip * cluster_shape::threads), planes ? trip * (cluster_shape::threads / plane) : 0, 264);
+            if (rest != 0 && in_block < rest)
+                copy_word<IN>(view, trips * cluster_shape::threads + in_block, 0, 264);
+        } else {
+            const unsigned from_0 = unsigned(sw::most(-origin, 0));
+            const unsigned past_0 = unsigned(sw::most(sw::least(view.extent - origin, 264), from_0));
+            const unsigned words = (past_0 - from_0) * 5;
+            for (unsigned w = in_block; w < words; w += cluster_shape::threads)
+                copy_word<IN>(view, w, from_0, past_0 - from_0);
+        }
     }
 
+    // Word `w` of what is left of the box
     template <bool IN>
-    __device__ __forceinline__ void copy_box(const hits_view &view, unsigned in_block, unsigned from_0, unsigned count_0) const
+    __device__ __forceinline__ void copy_word(const hits_view &view, unsigned w, unsigned from_0, [[maybe_unused]] unsigned count_0) const
     {
         constexpr unsigned word_bytes = 4, record_words = 5;
-        const unsigned row_words = count_0 * record_words, words = row_words;
-        _Pragma("unroll 8")
-        for (unsigned w = in_block; w < words; w += cluster_shape::threads) {
-            const unsigned word = w % record_words;
-            const unsigned r0 = from_0 + w / record_words;
-            unsigned char *const inside = base + r0 * 20 + word * word_bytes;
-            unsigned char *const outside = view.address(origin + r0) + word * word_bytes;
-            sw::move<word_bytes>(IN ? inside : outside, IN ? outside : inside);
-        }
+        const unsigned word = w % record_words;
+        const unsigned r0 = from_0 + w / record_words;
+        unsigned char *const inside = base + r0 * 20 + word * word_bytes;
+        unsigned char *const outside = view.address(origin + r0) + word * word_bytes;
+        sw::move<word_bytes>(IN ? inside : outside, IN ? outside : inside);
     }
 };
 
@@ -456,28 +561,35 @@ struct count_hits_tile {
     template <bool IN>
     __device__ void copy_box(const hits_view &view, unsigned in_block) const
     {
-        const unsigned from_0 = unsigned(sw::most(-origin, 0));
-        const unsigned past_0 = unsigned(sw::most(sw::least(view.extent - origin, 256), from_0));
-        // Constants, where nothing is cut off, make this a loop without divisions.
-        if (past_0 - from_0 == 256)
-            copy_box<IN>(view, in_block, 0, 256);
-        else
-            copy_box<IN>(view, in_block, from_0, past_0 - from_0);
+        if (origin >= 0 && origin + 256 <= view.extent) {
+            // Nothing is cut off: so many words a thread that their loads go out together
+            constexpr unsigned plane = 5, words = 256 * plane;
+            constexpr unsigned trips = words / count_shape::threads, rest = words % count_shape::threads;
+            constexpr bool planes = count_shape::threads % plane == 0; // that a trip is so many in the first dimension
+            _Pragma("unroll 16")
+            for (unsigned trip = 0; trip < trips; ++trip)
+                copy_word<IN>(view, in_block + (planes ? 0 : trip * count_shape::threads), planes ? trip * (count_shape::threads / plane) : 0, 256);
+            if (rest != 0 && in_block < rest)
+                copy_word<IN>(view, trips * count_shape::threads + in_block, 0, 256);
+        } else {
+            const unsigned from_0 = unsigned(sw::most(-origin, 0));
+            const unsigned past_0 = unsigned(sw::most(sw::least(view.extent - origin, 256), from_0));
+            const unsigned words = (past_0 - from_0) * 5;
+            for (unsigned w = in_block; w < words; w += count_shape::threads)
+                copy_word<IN>(view, w, from_0, past_0 - from_0);
+        }
     }
 
+    // Word `w` of what is left of the box
     template <bool IN>
-    __device__ __forceinline__ void copy_box(const hits_view &view, unsigned in_block, unsigned from_0, unsigned count_0) const
+    __device__ __forceinline__ void copy_word(const hits_view &view, unsigned w, unsigned from_0, [[maybe_unused]] unsigned count_0) const
     {
         constexpr unsigned word_bytes = 4, record_words = 5;
-        const unsigned row_words = count_0 * record_words, words = row_words;
-        _Pragma("unroll 8")
-        for (unsigned w = in_block; w < words; w += count_shape::threads) {
-            const unsigned word = w % record_words;
-            const unsigned r0 = from_0 + w / record_words;
-            unsigned char *const inside = base + r0 * 20 + word * word_bytes;
-            unsigned char *const outside = view.address(origin + r0) + word * word_bytes;
-            sw::move<word_bytes>(IN ? inside : outside, IN ? outside : inside);
-        }
+        const unsigned word = w % record_words;
+        const unsigned r0 = from_0 + w / record_words;
+        unsigned char *const inside = base + r0 * 20 + word * word_bytes;
+        unsigned char *const outside = view.address(origin + r0) + word * word_bytes;
+        sw::move<word_bytes>(IN ? inside : outside, IN ? outside : inside);
     }
 };
 

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -514,8 +515,30 @@ __global__ void get_kernel(Record *array, View view, std::int64_t records)
         array[i] = get(view, i);
 }
 
+// Which record thread i takes where warps gather and scatter: each one once, far from its neighbours' ones.
+SECTORWISE_HD inline std::int64_t scattered(std::int64_t i, std::int64_t records)
+{
+    return i * (records % 7919 == 0 ? 7907 : 7919) % records;
+}
+
+template <class Exchange, class View, class Record>
+__global__ void scatter_kernel(View view, const Record *array, std::int64_t records, const Exchange *)
+{
+    __shared__ __align__(16) Exchange exchanges[4];
+    const std::int64_t i = least(std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x, records - 1);
+    store_together(view, scattered(i, records), array[i], exchanges[threadIdx.x / 32]);
+}
+
+template <class Exchange, class View, class Record>
+__global__ void gather_kernel(Record *array, View view, std::int64_t records, const Exchange *)
+{
+    __shared__ __align__(16) Exchange exchanges[4];
+    const std::int64_t i = least(std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x, records - 1);
+    array[i] = load_together(view, scattered(i, records), exchanges[threadIdx.x / 32]);
+}
+
 // The accessors and converters of a view with these extents, against C's array.
-template <bool CONVERTS, bool COPIES, class Record, class View>
+template <bool CONVERTS, bool COPIES, class Record, class Exchange, class View>
 inline void check_view(const char *subject, View view)
 {
     const std::int64_t records = view.records(), bytes = view.bytes();
@@ -552,6 +575,22 @@ inline void check_view(const char *subject, View view)
     good = place.download() && holds(false);
     to.get(back.data());
     report(good && is_back(), subject, "accessors on the device");
+
+    if constexpr (!std::is_void<Exchange>::value) {
+        const Exchange *const none = nullptr;
+        place.poison_all();
+        to.fill(poison);
+        scatter_kernel<<<blocks, threads>>>(device, from.data, records, none);
+        must(cudaGetLastError(), "scatter_kernel");
+        gather_kernel<<<blocks, threads>>>(to.data, device, records, none);
+        must(cudaGetLastError(), "gather_kernel");
+        good = place.download();
+        for (std::int64_t i = 0; i < records; ++i)
+            back[std::size_t(i)] = get(host, scattered(i, records));
+        good = good && is_back();
+        to.get(back.data());
+        report(good && is_back(), subject, "records of a warp together");
+    }
 
     if constexpr (CONVERTS) {
         place.poison_all();
@@ -1219,9 +1258,9 @@ inline void check_events()
     good = good && sw::leads_to(sw::bytes_at(view.p(262143, 3, 3)), view.base, 65011704);
     good = good && sw::leads_to(sw::bytes_at(view.p(524287, 3, 3)), view.base, 67108856);
     sw::report(good, "events", "places as they were counted");
-    sw::check_view<true, false, Event>("events", view);
+    sw::check_view<true, false, Event, void>("events", view);
     view.extent = 1037;
-    sw::check_view<true, false, Event>("events, 1037", view);
+    sw::check_view<true, false, Event, void>("events, 1037", view);
 }
 
 inline void check_weights()
@@ -1234,9 +1273,9 @@ inline void check_weights()
     good = good && sw::leads_to(sw::bytes_at(view.at(262143)), view.base, 2097144);
     good = good && sw::leads_to(sw::bytes_at(view.at(524287)), view.base, 4194296);
     sw::report(good, "weights", "places as they were counted");
-    sw::check_view<true, true, double>("weights", view);
+    sw::check_view<true, true, double, void>("weights", view);
     view.extent = 1037;
-    sw::check_view<true, true, double>("weights, 1037", view);
+    sw::check_view<true, true, double, void>("weights, 1037", view);
 }
 
 // matrix_element as plain loops, for one thread

@@ -23,6 +23,12 @@ __device__ inline unsigned char *bytes_of(T &value)
     return reinterpret_cast<unsigned char *>(&value);
 }
 
+template <class T>
+__device__ inline const unsigned char *bytes_of(const T &value)
+{
+    return reinterpret_cast<const unsigned char *>(&value);
+}
+
 // Adds to a value in memory, atomically: in one instruction where the GPU has it ...
 __device__ inline void atomic_add(int &to, int value)
 {

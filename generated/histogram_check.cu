@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -544,8 +545,30 @@ __global__ void get_kernel(Record *array, View view, std::int64_t records)
         array[i] = get(view, i);
 }
 
+// Which record thread i takes where warps gather and scatter: each one once, far from its neighbours' ones.
+SECTORWISE_HD inline std::int64_t scattered(std::int64_t i, std::int64_t records)
+{
+    return i * (records % 7919 == 0 ? 7907 : 7919) % records;
+}
+
+template <class Exchange, class View, class Record>
+__global__ void scatter_kernel(View view, const Record *array, std::int64_t records, const Exchange *)
+{
+    __shared__ __align__(16) Exchange exchanges[4];
+    const std::int64_t i = least(std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x, records - 1);
+    store_together(view, scattered(i, records), array[i], exchanges[threadIdx.x / 32]);
+}
+
+template <class Exchange, class View, class Record>
+__global__ void gather_kernel(Record *array, View view, std::int64_t records, const Exchange *)
+{
+    __shared__ __align__(16) Exchange exchanges[4];
+    const std::int64_t i = least(std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x, records - 1);
+    array[i] = load_together(view, scattered(i, records), exchanges[threadIdx.x / 32]);
+}
+
 // The accessors and converters of a view with these extents, against C's array.
-template <bool CONVERTS, bool COPIES, class Record, class View>
+template <bool CONVERTS, bool COPIES, class Record, class Exchange, class View>
 inline void check_view(const char *subject, View view)
 {
     const std::int64_t records = view.records(), bytes = view.bytes();
@@ -582,6 +605,22 @@ inline void check_view(const char *subject, View view)
     good = place.download() && holds(false);
     to.get(back.data());
     report(good && is_back(), subject, "accessors on the device");
+
+    if constexpr (!std::is_void<Exchange>::value) {
+        const Exchange *const none = nullptr;
+        place.poison_all();
+        to.fill(poison);
+        scatter_kernel<<<blocks, threads>>>(device, from.data, records, none);
+        must(cudaGetLastError(), "scatter_kernel");
+        gather_kernel<<<blocks, threads>>>(to.data, device, records, none);
+        must(cudaGetLastError(), "gather_kernel");
+        good = place.download();
+        for (std::int64_t i = 0; i < records; ++i)
+            back[std::size_t(i)] = get(host, scattered(i, records));
+        good = good && is_back();
+        to.get(back.data());
+        report(good && is_back(), subject, "records of a warp together");
+    }
 
     if constexpr (CONVERTS) {
         place.poison_all();
@@ -1255,9 +1294,9 @@ inline void check_data()
     good = good && sw::leads_to(sw::bytes_at(view.at(524287)), view.base, 524287);
     good = good && sw::leads_to(sw::bytes_at(view.at(1048575)), view.base, 1048575);
     sw::report(good, "data", "places as they were counted");
-    sw::check_view<true, true, std::uint8_t>("data", view);
+    sw::check_view<true, true, std::uint8_t, void>("data", view);
     view.extent = 1037;
-    sw::check_view<true, true, std::uint8_t>("data, 1037", view);
+    sw::check_view<true, true, std::uint8_t, void>("data, 1037", view);
 }
 
 inline void check_counters()
@@ -1270,10 +1309,10 @@ inline void check_counters()
     good = good && sw::leads_to(sw::bytes_at(view.at(31, 31)), view.base, 2015);
     good = good && sw::leads_to(sw::bytes_at(view.at(63, 63)), view.base, 4095);
     sw::report(good, "counters", "places as they were counted");
-    sw::check_view<false, true, std::uint8_t>("counters", view);
+    sw::check_view<false, true, std::uint8_t, void>("counters", view);
     view.extent_0 = 5;
     view.extent_1 = 37;
-    sw::check_view<false, true, std::uint8_t>("counters, 5 x 37", view);
+    sw::check_view<false, true, std::uint8_t, void>("counters, 5 x 37", view);
 }
 
 inline void check_bins()
@@ -1286,10 +1325,10 @@ inline void check_bins()
     good = good && sw::leads_to(sw::bytes_at(view.at(127, 31)), view.base, 32636);
     good = good && sw::leads_to(sw::bytes_at(view.at(255, 63)), view.base, 65532);
     sw::report(good, "bins", "places as they were counted");
-    sw::check_view<true, true, std::uint32_t>("bins", view);
+    sw::check_view<true, true, std::uint32_t, void>("bins", view);
     view.extent_0 = 5;
     view.extent_1 = 37;
-    sw::check_view<true, true, std::uint32_t>("bins, 5 x 37", view);
+    sw::check_view<true, true, std::uint32_t, void>("bins, 5 x 37", view);
 }
 
 // count as plain loops, for one thread

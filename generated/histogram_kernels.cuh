@@ -24,6 +24,12 @@ __device__ inline unsigned char *bytes_of(T &value)
     return reinterpret_cast<unsigned char *>(&value);
 }
 
+template <class T>
+__device__ inline const unsigned char *bytes_of(const T &value)
+{
+    return reinterpret_cast<const unsigned char *>(&value);
+}
+
 // Nothing, of which the compiler does not know it: behind it no alignment shows that would let it join neighbouring
 // accesses to shared memory, whose bank conflicts were counted as they are written.
 __device__ __forceinline__ unsigned opaque_zero()

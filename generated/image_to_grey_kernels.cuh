@@ -23,6 +23,12 @@ __device__ inline unsigned char *bytes_of(T &value)
     return reinterpret_cast<unsigned char *>(&value);
 }
 
+template <class T>
+__device__ inline const unsigned char *bytes_of(const T &value)
+{
+    return reinterpret_cast<const unsigned char *>(&value);
+}
+
 } // namespace sw
 
 // frame from C's array of Pixel in order, and back: on the host
@@ -57,18 +63,22 @@ __global__ void __launch_bounds__(THREADS) to_aos_kernel(Pixel *array, frame_vie
 
 inline cudaError_t from_aos_device(frame_view view, const Pixel *array, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256;
+    constexpr int threads = 256, tile = threads;
     void *arguments[] = {&view, &array};
-    const unsigned blocks = unsigned((view.records() + threads - 1) / threads);
+    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
+    if (blocks == 0)
+        return cudaSuccess;
     void (*const kernel)(frame_view, const Pixel *) = from_aos_kernel<threads>;
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
 
 inline cudaError_t to_aos_device(Pixel *array, frame_view view, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256;
+    constexpr int threads = 256, tile = threads;
     void *arguments[] = {&array, &view};
-    const unsigned blocks = unsigned((view.records() + threads - 1) / threads);
+    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
+    if (blocks == 0)
+        return cudaSuccess;
     void (*const kernel)(Pixel *, frame_view) = to_aos_kernel<threads>;
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }

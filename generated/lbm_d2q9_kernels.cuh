@@ -23,53 +23,93 @@ __device__ inline unsigned char *bytes_of(T &value)
     return reinterpret_cast<unsigned char *>(&value);
 }
 
-// The values of neighbouring records, in the widest instructions.
-template <int RECORDS, class T, class Member>
-__device__ inline void load_row(T &first, Member member)
+template <class T>
+__device__ inline const unsigned char *bytes_of(const T &value)
 {
-    constexpr int bytes = RECORDS * int(sizeof(T)), width = bytes < 16 ? bytes : 16;
-    T row[RECORDS];
-    SECTORWISE_UNROLL
-    for (int i = 0; i < bytes; i += width) {
-        const piece<width> part = *reinterpret_cast<const piece<width> *>(bytes_of(first) + i);
-        std::memcpy(reinterpret_cast<unsigned char *>(row) + i, &part, width);
-    }
-    SECTORWISE_UNROLL
-    for (int record = 0; record < RECORDS; ++record)
-        member(record) = row[record];
+    return reinterpret_cast<const unsigned char *>(&value);
 }
 
-template <int RECORDS, class T, class Member>
-__device__ inline void store_row(T &first, Member member)
+// One instruction between memory and values of any kind: a whole piece, which the compiler does not take apart.
+template <int BYTES>
+__device__ inline void move_out(unsigned char *value, const unsigned char *memory)
 {
-    constexpr int bytes = RECORDS * int(sizeof(T)), width = bytes < 16 ? bytes : 16;
+    const piece<BYTES> part = *reinterpret_cast<const piece<BYTES> *>(memory);
+    std::memcpy(value, &part, BYTES);
+}
+
+template <int BYTES>
+__device__ inline void move_in(unsigned char *memory, const unsigned char *value)
+{
+    piece<BYTES> part;
+    std::memcpy(&part, value, BYTES);
+    *reinterpret_cast<piece<BYTES> *>(memory) = part;
+}
+
+// Rows: one leaf of neighbouring records, moved in the widest pieces that divide it and ALIGN, where it begins.
+template <class T, int RECORDS, int ALIGN>
+inline constexpr int row_piece = int(least(RECORDS * sizeof(T) & -(RECORDS * sizeof(T)), ALIGN));
+
+template <int RECORDS, int ALIGN = 16, class T, class Put>
+__device__ inline void load_row(const T &first, Put put)
+{
+    constexpr int width = row_piece<T, RECORDS, ALIGN>;
+    T row[RECORDS];
+    SECTORWISE_UNROLL
+    for (int i = 0; i < int(sizeof(row)); i += width)
+        move_out<width>(bytes_of(row) + i, bytes_of(first) + i);
+    SECTORWISE_UNROLL
+    for (int record = 0; record < RECORDS; ++record)
+        put(record, row[record]);
+}
+
+template <int RECORDS, int ALIGN = 16, class T, class Get>
+__device__ inline void store_row(T &first, Get get)
+{
+    constexpr int width = row_piece<T, RECORDS, ALIGN>;
     T row[RECORDS];
     SECTORWISE_UNROLL
     for (int record = 0; record < RECORDS; ++record)
-        row[record] = member(record);
+        row[record] = get(record);
     SECTORWISE_UNROLL
-    for (int i = 0; i < bytes; i += width) {
-        piece<width> part;
-        std::memcpy(&part, reinterpret_cast<const unsigned char *>(row) + i, width);
-        *reinterpret_cast<piece<width> *>(bytes_of(first) + i) = part;
-    }
+    for (int i = 0; i < int(sizeof(row)); i += width)
+        move_in<width>(bytes_of(first) + i, bytes_of(row) + i);
 }
 
-// Copies up to THREADS records of SIZE bytes between C's array, which begins on a multiple of WORD, and a padded copy,
-// in words side by side.
-template <bool IN, int WORD, int SIZE, int STRIDE, int THREADS>
-__device__ inline void copy_records(unsigned char *tile, unsigned char *records, std::int64_t count)
-{
-    constexpr int words = SIZE / WORD;
-    const bool whole = count >= THREADS;
-    _Pragma("unroll 8")
-    for (int i = 0; i < words; ++i) {
-        const int word = i * THREADS + int(threadIdx.x);
-        unsigned char *const inside = tile + word / words * STRIDE + word % words * WORD;
-        if (whole || word < count * words)
-            move<WORD>(IN ? inside : records + word * WORD, IN ? records + word * WORD : inside);
+// Moves a tile of C's array, PIECES of 16 bytes for each thread, between memory, where threads' pieces lie side by side,
+// and shared memory, where each thread has its own in a row, padded to an odd number against bank conflicts.
+template <int PIECES, int THREADS>
+struct shared_pieces {
+    static constexpr int row = PIECES | 1;
+    piece<16> all[THREADS * row];
+
+    // Piece i of the thread's own, to and from its registers
+    __device__ void take(int i, unsigned char *value) const
+    {
+        move_out<16>(value, bytes_of(all[int(threadIdx.x) * row + i]));
     }
-}
+    __device__ void give(int i, const unsigned char *value)
+    {
+        move_in<16>(bytes_of(all[int(threadIdx.x) * row + i]), value);
+    }
+    __device__ void copy_in(const piece<16> *from)
+    {
+        SECTORWISE_UNROLL
+        for (int i = 0; i < PIECES; ++i) {
+            const int number = i * THREADS + int(threadIdx.x);
+            all[number / PIECES * row + number % PIECES] = from[number];
+        }
+        __syncthreads();
+    }
+    __device__ void copy_out(piece<16> *to) const
+    {
+        __syncthreads();
+        SECTORWISE_UNROLL
+        for (int i = 0; i < PIECES; ++i) {
+            const int number = i * THREADS + int(threadIdx.x);
+            to[number] = all[number / PIECES * row + number % PIECES];
+        }
+    }
+};
 
 } // namespace sw
 
@@ -87,46 +127,78 @@ inline void to_aos(Cell *array, const before_view &view)
 }
 
 // ... and in device memory. Both return what the launch returned.
+// Each thread converts 4 neighbouring records: 9 pieces of 16 bytes of C's array. The last records, and an array
+// that begins elsewhere than on a multiple of 16, go a record at a time.
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_kernel(before_view view, const Cell *array)
+__global__ void __launch_bounds__(THREADS) from_aos_kernel(before_view view, const Cell *__restrict__ array)
 {
-    const std::int64_t first = std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
-    constexpr int size = int(sizeof(Cell)), stride = 36;
-    __shared__ __align__(16) unsigned char tile[THREADS * stride];
-    unsigned char *const from = const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(array + first));
-    sw::copy_records<true, 4, size, stride, THREADS>(tile, from, view.records() - first);
-    __syncthreads();
-    if (record < view.records())
-        view.set(record, sw::at<Cell>(tile + threadIdx.x * stride));
+    constexpr int group = 4, pieces = 9, count = THREADS * group;
+    __shared__ __align__(16) sw::shared_pieces<pieces, THREADS> tile;
+    const std::int64_t first = std::int64_t(blockIdx.x) * count;
+    const Cell *const from = array + first;
+    if (first + count > view.records() || reinterpret_cast<std::uintptr_t>(from) % 16 != 0) {
+        const std::int64_t past = sw::least(first + count, view.records());
+        _Pragma("unroll 1")
+        for (std::int64_t record = first + threadIdx.x; record < past; record += THREADS)
+            view.set(record, array[record]);
+        return;
+    }
+    tile.copy_in(reinterpret_cast<const sw::piece<16> *>(from));
+    alignas(16) Cell value[group];
+    SECTORWISE_UNROLL
+    for (int i = 0; i < pieces; ++i)
+        tile.take(i, sw::bytes_of(value) + i * 16);
+    const std::int64_t record = first + std::int64_t(threadIdx.x) * group;
+    const std::int64_t i = record;
+    SECTORWISE_UNROLL
+    for (int q0 = 0; q0 < 9; ++q0)
+        sw::store_row<group, 16>(view.f(i, q0), [&](int at) { return value[at].f[q0]; });
 }
 
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_kernel(Cell *array, before_view view)
+__global__ void __launch_bounds__(THREADS) to_aos_kernel(Cell *__restrict__ array, before_view view)
 {
-    const std::int64_t first = std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
-    constexpr int size = int(sizeof(Cell)), stride = 36;
-    __shared__ __align__(16) unsigned char tile[THREADS * stride];
-    if (record < view.records())
-        sw::at<Cell>(tile + threadIdx.x * stride) = view.get(record);
-    __syncthreads();
-    unsigned char *const to = reinterpret_cast<unsigned char *>(array + first);
-    sw::copy_records<false, 4, size, stride, THREADS>(tile, to, view.records() - first);
+    constexpr int group = 4, pieces = 9, count = THREADS * group;
+    __shared__ __align__(16) sw::shared_pieces<pieces, THREADS> tile;
+    const std::int64_t first = std::int64_t(blockIdx.x) * count;
+    Cell *const to = array + first;
+    if (first + count > view.records() || reinterpret_cast<std::uintptr_t>(to) % 16 != 0) {
+        const std::int64_t past = sw::least(first + count, view.records());
+        _Pragma("unroll 1")
+        for (std::int64_t record = first + threadIdx.x; record < past; record += THREADS)
+            array[record] = view.get(record);
+        return;
+    }
+    alignas(16) Cell value[group];
+    const std::int64_t record = first + std::int64_t(threadIdx.x) * group;
+    const std::int64_t i = record;
+    SECTORWISE_UNROLL
+    for (int q0 = 0; q0 < 9; ++q0)
+        sw::load_row<group, 16>(view.f(i, q0), [&](int at, const float &leaf) { value[at].f[q0] = leaf; });
+    SECTORWISE_UNROLL
+    for (int i = 0; i < pieces; ++i)
+        tile.give(i, sw::bytes_of(value) + i * 16);
+    tile.copy_out(reinterpret_cast<sw::piece<16> *>(to));
 }
 
 inline cudaError_t from_aos_device(before_view view, const Cell *array, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256;
+    constexpr int threads = 128, tile = threads * 4;
     void *arguments[] = {&view, &array};
-    const unsigned blocks = unsigned((view.records() + threads - 1) / threads);
+    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
+    if (blocks == 0)
+        return cudaSuccess;
     void (*const kernel)(before_view, const Cell *) = from_aos_kernel<threads>;
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
 
 inline cudaError_t to_aos_device(Cell *array, before_view view, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256;
+    constexpr int threads = 128, tile = threads * 4;
     void *arguments[] = {&array, &view};
-    const unsigned blocks = unsigned((view.records() + threads - 1) / threads);
+    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
+    if (blocks == 0)
+        return cudaSuccess;
     void (*const kernel)(Cell *, before_view) = to_aos_kernel<threads>;
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
@@ -145,46 +217,78 @@ inline void to_aos(Cell *array, const after_view &view)
 }
 
 // ... and in device memory. Both return what the launch returned.
+// Each thread converts 4 neighbouring records: 9 pieces of 16 bytes of C's array. The last records, and an array
+// that begins elsewhere than on a multiple of 16, go a record at a time.
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_kernel(after_view view, const Cell *array)
+__global__ void __launch_bounds__(THREADS) from_aos_kernel(after_view view, const Cell *__restrict__ array)
 {
-    const std::int64_t first = std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
-    constexpr int size = int(sizeof(Cell)), stride = 36;
-    __shared__ __align__(16) unsigned char tile[THREADS * stride];
-    unsigned char *const from = const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(array + first));
-    sw::copy_records<true, 4, size, stride, THREADS>(tile, from, view.records() - first);
-    __syncthreads();
-    if (record < view.records())
-        view.set(record, sw::at<Cell>(tile + threadIdx.x * stride));
+    constexpr int group = 4, pieces = 9, count = THREADS * group;
+    __shared__ __align__(16) sw::shared_pieces<pieces, THREADS> tile;
+    const std::int64_t first = std::int64_t(blockIdx.x) * count;
+    const Cell *const from = array + first;
+    if (first + count > view.records() || reinterpret_cast<std::uintptr_t>(from) % 16 != 0) {
+        const std::int64_t past = sw::least(first + count, view.records());
+        _Pragma("unroll 1")
+        for (std::int64_t record = first + threadIdx.x; record < past; record += THREADS)
+            view.set(record, array[record]);
+        return;
+    }
+    tile.copy_in(reinterpret_cast<const sw::piece<16> *>(from));
+    alignas(16) Cell value[group];
+    SECTORWISE_UNROLL
+    for (int i = 0; i < pieces; ++i)
+        tile.take(i, sw::bytes_of(value) + i * 16);
+    const std::int64_t record = first + std::int64_t(threadIdx.x) * group;
+    const std::int64_t i = record;
+    SECTORWISE_UNROLL
+    for (int q0 = 0; q0 < 9; ++q0)
+        sw::store_row<group, 16>(view.f(i, q0), [&](int at) { return value[at].f[q0]; });
 }
 
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_kernel(Cell *array, after_view view)
+__global__ void __launch_bounds__(THREADS) to_aos_kernel(Cell *__restrict__ array, after_view view)
 {
-    const std::int64_t first = std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
-    constexpr int size = int(sizeof(Cell)), stride = 36;
-    __shared__ __align__(16) unsigned char tile[THREADS * stride];
-    if (record < view.records())
-        sw::at<Cell>(tile + threadIdx.x * stride) = view.get(record);
-    __syncthreads();
-    unsigned char *const to = reinterpret_cast<unsigned char *>(array + first);
-    sw::copy_records<false, 4, size, stride, THREADS>(tile, to, view.records() - first);
+    constexpr int group = 4, pieces = 9, count = THREADS * group;
+    __shared__ __align__(16) sw::shared_pieces<pieces, THREADS> tile;
+    const std::int64_t first = std::int64_t(blockIdx.x) * count;
+    Cell *const to = array + first;
+    if (first + count > view.records() || reinterpret_cast<std::uintptr_t>(to) % 16 != 0) {
+        const std::int64_t past = sw::least(first + count, view.records());
+        _Pragma("unroll 1")
+        for (std::int64_t record = first + threadIdx.x; record < past; record += THREADS)
+            array[record] = view.get(record);
+        return;
+    }
+    alignas(16) Cell value[group];
+    const std::int64_t record = first + std::int64_t(threadIdx.x) * group;
+    const std::int64_t i = record;
+    SECTORWISE_UNROLL
+    for (int q0 = 0; q0 < 9; ++q0)
+        sw::load_row<group, 16>(view.f(i, q0), [&](int at, const float &leaf) { value[at].f[q0] = leaf; });
+    SECTORWISE_UNROLL
+    for (int i = 0; i < pieces; ++i)
+        tile.give(i, sw::bytes_of(value) + i * 16);
+    tile.copy_out(reinterpret_cast<sw::piece<16> *>(to));
 }
 
 inline cudaError_t from_aos_device(after_view view, const Cell *array, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256;
+    constexpr int threads = 128, tile = threads * 4;
     void *arguments[] = {&view, &array};
-    const unsigned blocks = unsigned((view.records() + threads - 1) / threads);
+    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
+    if (blocks == 0)
+        return cudaSuccess;
     void (*const kernel)(after_view, const Cell *) = from_aos_kernel<threads>;
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
 
 inline cudaError_t to_aos_device(Cell *array, after_view view, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256;
+    constexpr int threads = 128, tile = threads * 4;
     void *arguments[] = {&array, &view};
-    const unsigned blocks = unsigned((view.records() + threads - 1) / threads);
+    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
+    if (blocks == 0)
+        return cudaSuccess;
     void (*const kernel)(Cell *, after_view) = to_aos_kernel<threads>;
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
@@ -320,18 +424,18 @@ __device__ inline void lid_records(after_view after, std::int64_t thread, Functo
         steps[record].cell = cell[record];
         steps[record].after_index = cell[record];
     }
-    sw::load_row<RECORDS>(after.f(cell[0], 0), [&](int record) -> float & { return steps[record].after_f; });
-    sw::load_row<RECORDS>(after.f(cell[0], 1), [&](int record) -> float & { return steps[record].after_f_; });
-    sw::load_row<RECORDS>(after.f(cell[0], 2), [&](int record) -> float & { return steps[record].after_f__; });
-    sw::load_row<RECORDS>(after.f(cell[0], 3), [&](int record) -> float & { return steps[record].after_f___; });
-    sw::load_row<RECORDS>(after.f(cell[0], 5), [&](int record) -> float & { return steps[record].after_f____; });
-    sw::load_row<RECORDS>(after.f(cell[0], 6), [&](int record) -> float & { return steps[record].after_f_____; });
+    sw::load_row<RECORDS>(after.f(cell[0], 0), [&](int record, float value) { steps[record].after_f = value; });
+    sw::load_row<RECORDS>(after.f(cell[0], 1), [&](int record, float value) { steps[record].after_f_ = value; });
+    sw::load_row<RECORDS>(after.f(cell[0], 2), [&](int record, float value) { steps[record].after_f__ = value; });
+    sw::load_row<RECORDS>(after.f(cell[0], 3), [&](int record, float value) { steps[record].after_f___ = value; });
+    sw::load_row<RECORDS>(after.f(cell[0], 5), [&](int record, float value) { steps[record].after_f____ = value; });
+    sw::load_row<RECORDS>(after.f(cell[0], 6), [&](int record, float value) { steps[record].after_f_____ = value; });
     SECTORWISE_UNROLL
     for (int record = 0; record < RECORDS; ++record)
         body(steps[record]);
-    sw::store_row<RECORDS>(after.f(cell[0], 4), [&](int record) -> float & { return steps[record].after_f______; });
-    sw::store_row<RECORDS>(after.f(cell[0], 7), [&](int record) -> float & { return steps[record].after_f_______; });
-    sw::store_row<RECORDS>(after.f(cell[0], 8), [&](int record) -> float & { return steps[record].after_f________; });
+    sw::store_row<RECORDS>(after.f(cell[0], 4), [&](int record) { return steps[record].after_f______; });
+    sw::store_row<RECORDS>(after.f(cell[0], 7), [&](int record) { return steps[record].after_f_______; });
+    sw::store_row<RECORDS>(after.f(cell[0], 8), [&](int record) { return steps[record].after_f________; });
 }
 
 template <class Functor>

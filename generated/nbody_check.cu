@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,14 @@ inline SECTORWISE_HD void set(const bodies_view &view, std::int64_t record, cons
 inline SECTORWISE_HD Body get(const bodies_view &view, std::int64_t record)
 {
     return view.get(record);
+}
+__device__ inline Body load_together(const bodies_view &view, std::int64_t record, bodies_exchange &exchange)
+{
+    return get_together(view, record, exchange);
+}
+__device__ inline void store_together(const bodies_view &view, std::int64_t record, const Body &value, bodies_exchange &exchange)
+{
+    set_together(view, record, value, exchange);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const bodies_view &, Visit &visit)
@@ -558,8 +567,30 @@ __global__ void get_kernel(Record *array, View view, std::int64_t records)
         array[i] = get(view, i);
 }
 
+// Which record thread i takes where warps gather and scatter: each one once, far from its neighbours' ones.
+SECTORWISE_HD inline std::int64_t scattered(std::int64_t i, std::int64_t records)
+{
+    return i * (records % 7919 == 0 ? 7907 : 7919) % records;
+}
+
+template <class Exchange, class View, class Record>
+__global__ void scatter_kernel(View view, const Record *array, std::int64_t records, const Exchange *)
+{
+    __shared__ __align__(16) Exchange exchanges[4];
+    const std::int64_t i = least(std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x, records - 1);
+    store_together(view, scattered(i, records), array[i], exchanges[threadIdx.x / 32]);
+}
+
+template <class Exchange, class View, class Record>
+__global__ void gather_kernel(Record *array, View view, std::int64_t records, const Exchange *)
+{
+    __shared__ __align__(16) Exchange exchanges[4];
+    const std::int64_t i = least(std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x, records - 1);
+    array[i] = load_together(view, scattered(i, records), exchanges[threadIdx.x / 32]);
+}
+
 // The accessors and converters of a view with these extents, against C's array.
-template <bool CONVERTS, bool COPIES, class Record, class View>
+template <bool CONVERTS, bool COPIES, class Record, class Exchange, class View>
 inline void check_view(const char *subject, View view)
 {
     const std::int64_t records = view.records(), bytes = view.bytes();
@@ -596,6 +627,22 @@ inline void check_view(const char *subject, View view)
     good = place.download() && holds(false);
     to.get(back.data());
     report(good && is_back(), subject, "accessors on the device");
+
+    if constexpr (!std::is_void<Exchange>::value) {
+        const Exchange *const none = nullptr;
+        place.poison_all();
+        to.fill(poison);
+        scatter_kernel<<<blocks, threads>>>(device, from.data, records, none);
+        must(cudaGetLastError(), "scatter_kernel");
+        gather_kernel<<<blocks, threads>>>(to.data, device, records, none);
+        must(cudaGetLastError(), "gather_kernel");
+        good = place.download();
+        for (std::int64_t i = 0; i < records; ++i)
+            back[std::size_t(i)] = get(host, scattered(i, records));
+        good = good && is_back();
+        to.get(back.data());
+        report(good && is_back(), subject, "records of a warp together");
+    }
 
     if constexpr (CONVERTS) {
         place.poison_all();
@@ -1272,9 +1319,9 @@ inline void check_bodies()
     good = good && sw::leads_to(sw::bytes_at(view.acc(8191, 2)), view.base, 393204);
     good = good && sw::leads_to(sw::bytes_at(view.acc(16383, 2)), view.base, 786420);
     sw::report(good, "bodies", "places as they were counted");
-    sw::check_view<true, false, Body>("bodies", view);
+    sw::check_view<true, false, Body, bodies_exchange>("bodies", view);
     view.extent = 1037;
-    sw::check_view<true, false, Body>("bodies, 1037", view);
+    sw::check_view<true, false, Body, bodies_exchange>("bodies, 1037", view);
 }
 
 // attract as plain loops, for one thread

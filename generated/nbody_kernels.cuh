@@ -22,6 +22,28 @@ __device__ inline unsigned char *bytes_of(T &value)
     return reinterpret_cast<unsigned char *>(&value);
 }
 
+template <class T>
+__device__ inline const unsigned char *bytes_of(const T &value)
+{
+    return reinterpret_cast<const unsigned char *>(&value);
+}
+
+// One instruction between memory and values of any kind: a whole piece, which the compiler does not take apart.
+template <int BYTES>
+__device__ inline void move_out(unsigned char *value, const unsigned char *memory)
+{
+    const piece<BYTES> part = *reinterpret_cast<const piece<BYTES> *>(memory);
+    std::memcpy(value, &part, BYTES);
+}
+
+template <int BYTES>
+__device__ inline void move_in(unsigned char *memory, const unsigned char *value)
+{
+    piece<BYTES> part;
+    std::memcpy(&part, value, BYTES);
+    *reinterpret_cast<piece<BYTES> *>(memory) = part;
+}
+
 // Copies up to THREADS records of SIZE bytes between C's array, which begins on a multiple of WORD, and a padded copy,
 // in words side by side.
 template <bool IN, int WORD, int SIZE, int STRIDE, int THREADS>
@@ -38,7 +60,76 @@ __device__ inline void copy_records(unsigned char *tile, unsigned char *records,
     }
 }
 
+// Whole records of one warp, a lane's each, moved together: every instruction moves pieces of BYTES that lie side by side,
+// one record after the other, where a thread on its own would touch 32 places far apart with each.
+template <class Record, int BYTES>
+struct warp_exchange {
+    static constexpr int pieces = int(sizeof(Record)) / BYTES, row = pieces | 1; // odd: a lane's pieces in banks of their own
+    piece<BYTES> all[32 * row];
+
+    // All 32 lanes call it, each with the address of its record
+    __device__ Record load(const unsigned char *place)
+    {
+        const int lane = int(threadIdx.x) % 32;
+        piece<BYTES> part[pieces];
+        SECTORWISE_UNROLL
+        for (int i = 0; i < pieces; ++i)
+            part[i] = *place_of<const piece<BYTES>>(place, i * 32 + lane);
+        SECTORWISE_UNROLL
+        for (int i = 0; i < pieces; ++i)
+            all[(i * 32 + lane) / pieces * row + (i * 32 + lane) % pieces] = part[i];
+        __syncwarp();
+        Record record;
+        SECTORWISE_UNROLL
+        for (int i = 0; i < pieces; ++i)
+            move_out<BYTES>(bytes_of(record) + i * BYTES, bytes_of(all[lane * row + i]));
+        __syncwarp();
+        return record;
+    }
+    __device__ void store(unsigned char *place, const Record &record)
+    {
+        const int lane = int(threadIdx.x) % 32;
+        SECTORWISE_UNROLL
+        for (int i = 0; i < pieces; ++i)
+            move_in<BYTES>(bytes_of(all[lane * row + i]), bytes_of(record) + i * BYTES);
+        __syncwarp();
+        SECTORWISE_UNROLL
+        for (int i = 0; i < pieces; ++i)
+            *place_of<piece<BYTES>>(place, i * 32 + lane) = all[(i * 32 + lane) / pieces * row + (i * 32 + lane) % pieces];
+        __syncwarp();
+    }
+
+private:
+    // Piece `number` of the warp's
+    template <class Piece, class Byte>
+    static __device__ Piece *place_of(Byte *place, int number)
+    {
+        const unsigned long long mine = reinterpret_cast<unsigned long long>(place);
+        return reinterpret_cast<Piece *>(__shfl_sync(0xffffffffu, mine, number / pieces)) + number % pieces;
+    }
+};
+
 } // namespace sw
+
+// A record of bodies for each thread of a warp, wherever it is: as get and set, but the warp moves its 32 records together,
+// which gathers and scatters of whole records gain by. Each warp of a block, which is of one dimension, has an
+// bodies_exchange in shared memory. A warp of which some threads are elsewhere goes a record at a time.
+using bodies_exchange = sw::warp_exchange<Body, 8>;
+
+__device__ inline Body get_together(const bodies_view &view, std::int64_t i, bodies_exchange &exchange)
+{
+    if (__activemask() != 0xffffffffu)
+        return view.get(i);
+    return exchange.load(view.address(i));
+}
+
+__device__ inline void set_together(const bodies_view &view, std::int64_t i, const Body &record, bodies_exchange &exchange)
+{
+    if (__activemask() != 0xffffffffu)
+        view.set(i, record);
+    else
+        exchange.store(view.address(i), record);
+}
 
 // bodies from C's array of Body in order, and back: on the host
 inline void from_aos(const bodies_view &view, const Body *array)
@@ -82,18 +173,22 @@ __global__ void __launch_bounds__(THREADS) to_aos_kernel(Body *array, bodies_vie
 
 inline cudaError_t from_aos_device(bodies_view view, const Body *array, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256;
+    constexpr int threads = 256, tile = threads;
     void *arguments[] = {&view, &array};
-    const unsigned blocks = unsigned((view.records() + threads - 1) / threads);
+    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
+    if (blocks == 0)
+        return cudaSuccess;
     void (*const kernel)(bodies_view, const Body *) = from_aos_kernel<threads>;
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
 
 inline cudaError_t to_aos_device(Body *array, bodies_view view, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256;
+    constexpr int threads = 256, tile = threads;
     void *arguments[] = {&array, &view};
-    const unsigned blocks = unsigned((view.records() + threads - 1) / threads);
+    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
+    if (blocks == 0)
+        return cudaSuccess;
     void (*const kernel)(Body *, bodies_view) = to_aos_kernel<threads>;
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }

@@ -23,21 +23,93 @@ __device__ inline unsigned char *bytes_of(T &value)
     return reinterpret_cast<unsigned char *>(&value);
 }
 
-// Copies up to THREADS records of SIZE bytes between C's array, which begins on a multiple of WORD, and a padded copy,
-// in words side by side.
-template <bool IN, int WORD, int SIZE, int STRIDE, int THREADS>
-__device__ inline void copy_records(unsigned char *tile, unsigned char *records, std::int64_t count)
+template <class T>
+__device__ inline const unsigned char *bytes_of(const T &value)
 {
-    constexpr int words = SIZE / WORD;
-    const bool whole = count >= THREADS;
-    _Pragma("unroll 8")
-    for (int i = 0; i < words; ++i) {
-        const int word = i * THREADS + int(threadIdx.x);
-        unsigned char *const inside = tile + word / words * STRIDE + word % words * WORD;
-        if (whole || word < count * words)
-            move<WORD>(IN ? inside : records + word * WORD, IN ? records + word * WORD : inside);
-    }
+    return reinterpret_cast<const unsigned char *>(&value);
 }
+
+// One instruction between memory and values of any kind: a whole piece, which the compiler does not take apart.
+template <int BYTES>
+__device__ inline void move_out(unsigned char *value, const unsigned char *memory)
+{
+    const piece<BYTES> part = *reinterpret_cast<const piece<BYTES> *>(memory);
+    std::memcpy(value, &part, BYTES);
+}
+
+template <int BYTES>
+__device__ inline void move_in(unsigned char *memory, const unsigned char *value)
+{
+    piece<BYTES> part;
+    std::memcpy(&part, value, BYTES);
+    *reinterpret_cast<piece<BYTES> *>(memory) = part;
+}
+
+// Rows: one leaf of neighbouring records, moved in the widest pieces that divide it and ALIGN, where it begins.
+template <class T, int RECORDS, int ALIGN>
+inline constexpr int row_piece = int(least(RECORDS * sizeof(T) & -(RECORDS * sizeof(T)), ALIGN));
+
+template <int RECORDS, int ALIGN = 16, class T, class Put>
+__device__ inline void load_row(const T &first, Put put)
+{
+    constexpr int width = row_piece<T, RECORDS, ALIGN>;
+    T row[RECORDS];
+    SECTORWISE_UNROLL
+    for (int i = 0; i < int(sizeof(row)); i += width)
+        move_out<width>(bytes_of(row) + i, bytes_of(first) + i);
+    SECTORWISE_UNROLL
+    for (int record = 0; record < RECORDS; ++record)
+        put(record, row[record]);
+}
+
+template <int RECORDS, int ALIGN = 16, class T, class Get>
+__device__ inline void store_row(T &first, Get get)
+{
+    constexpr int width = row_piece<T, RECORDS, ALIGN>;
+    T row[RECORDS];
+    SECTORWISE_UNROLL
+    for (int record = 0; record < RECORDS; ++record)
+        row[record] = get(record);
+    SECTORWISE_UNROLL
+    for (int i = 0; i < int(sizeof(row)); i += width)
+        move_in<width>(bytes_of(first) + i, bytes_of(row) + i);
+}
+
+// Moves a tile of C's array, PIECES of 16 bytes for each thread, between memory, where threads' pieces lie side by side,
+// and shared memory, where each thread has its own in a row, padded to an odd number against bank conflicts.
+template <int PIECES, int THREADS>
+struct shared_pieces {
+    static constexpr int row = PIECES | 1;
+    piece<16> all[THREADS * row];
+
+    // Piece i of the thread's own, to and from its registers
+    __device__ void take(int i, unsigned char *value) const
+    {
+        move_out<16>(value, bytes_of(all[int(threadIdx.x) * row + i]));
+    }
+    __device__ void give(int i, const unsigned char *value)
+    {
+        move_in<16>(bytes_of(all[int(threadIdx.x) * row + i]), value);
+    }
+    __device__ void copy_in(const piece<16> *from)
+    {
+        SECTORWISE_UNROLL
+        for (int i = 0; i < PIECES; ++i) {
+            const int number = i * THREADS + int(threadIdx.x);
+            all[number / PIECES * row + number % PIECES] = from[number];
+        }
+        __syncthreads();
+    }
+    __device__ void copy_out(piece<16> *to) const
+    {
+        __syncthreads();
+        SECTORWISE_UNROLL
+        for (int i = 0; i < PIECES; ++i) {
+            const int number = i * THREADS + int(threadIdx.x);
+            to[number] = all[number / PIECES * row + number % PIECES];
+        }
+    }
+};
 
 } // namespace sw
 
@@ -55,46 +127,106 @@ inline void to_aos(Option *array, const options_view &view)
 }
 
 // ... and in device memory. Both return what the launch returned.
+// Each thread converts 4 neighbouring records: 17 pieces of 16 bytes of C's array. The last records, and an array
+// that begins elsewhere than on a multiple of 16, go a record at a time.
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_kernel(options_view view, const Option *array)
+__global__ void __launch_bounds__(THREADS) from_aos_kernel(options_view view, const Option *__restrict__ array)
 {
-    const std::int64_t first = std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
-    constexpr int size = int(sizeof(Option)), stride = 68;
-    __shared__ __align__(16) unsigned char tile[THREADS * stride];
-    unsigned char *const from = const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(array + first));
-    sw::copy_records<true, 4, size, stride, THREADS>(tile, from, view.records() - first);
-    __syncthreads();
-    if (record < view.records())
-        view.set(record, sw::at<Option>(tile + threadIdx.x * stride));
+    constexpr int group = 4, pieces = 17, count = THREADS * group;
+    __shared__ __align__(16) sw::shared_pieces<pieces, THREADS> tile;
+    const std::int64_t first = std::int64_t(blockIdx.x) * count;
+    const Option *const from = array + first;
+    if (first + count > view.records() || reinterpret_cast<std::uintptr_t>(from) % 16 != 0) {
+        const std::int64_t past = sw::least(first + count, view.records());
+        _Pragma("unroll 1")
+        for (std::int64_t record = first + threadIdx.x; record < past; record += THREADS)
+            view.set(record, array[record]);
+        return;
+    }
+    tile.copy_in(reinterpret_cast<const sw::piece<16> *>(from));
+    alignas(16) Option value[group];
+    SECTORWISE_UNROLL
+    for (int i = 0; i < pieces; ++i)
+        tile.take(i, sw::bytes_of(value) + i * 16);
+    const std::int64_t record = first + std::int64_t(threadIdx.x) * group;
+    const std::int64_t i = record;
+    sw::store_row<group, 16>(view.payoff_kind(i), [&](int at) { return value[at].payoff.kind; });
+    sw::store_row<group, 16>(view.payoff_strike(i), [&](int at) { return value[at].payoff.strike; });
+    sw::store_row<group, 16>(view.maturity(i), [&](int at) { return value[at].maturity; });
+    sw::store_row<group, 16>(view.process_spot(i), [&](int at) { return value[at].process.spot; });
+    sw::store_row<group, 16>(view.process_dividend_forward(i), [&](int at) { return value[at].process.dividend.forward; });
+    sw::store_row<group, 16>(view.process_dividend_compounding(i), [&](int at) { return value[at].process.dividend.compounding; });
+    sw::store_row<group, 16>(view.process_dividend_frequency(i), [&](int at) { return value[at].process.dividend.frequency; });
+    sw::store_row<group, 16>(view.process_dividend_day_count(i), [&](int at) { return value[at].process.dividend.day_count; });
+    sw::store_row<group, 16>(view.process_dividend_reference(i), [&](int at) { return value[at].process.dividend.reference; });
+    sw::store_row<group, 16>(view.process_riskless_forward(i), [&](int at) { return value[at].process.riskless.forward; });
+    sw::store_row<group, 16>(view.process_riskless_compounding(i), [&](int at) { return value[at].process.riskless.compounding; });
+    sw::store_row<group, 16>(view.process_riskless_frequency(i), [&](int at) { return value[at].process.riskless.frequency; });
+    sw::store_row<group, 16>(view.process_riskless_day_count(i), [&](int at) { return value[at].process.riskless.day_count; });
+    sw::store_row<group, 16>(view.process_riskless_reference(i), [&](int at) { return value[at].process.riskless.reference; });
+    sw::store_row<group, 16>(view.process_volatility_sigma(i), [&](int at) { return value[at].process.volatility.sigma; });
+    sw::store_row<group, 16>(view.process_volatility_day_count(i), [&](int at) { return value[at].process.volatility.day_count; });
+    sw::store_row<group, 16>(view.process_volatility_reference(i), [&](int at) { return value[at].process.volatility.reference; });
 }
 
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_kernel(Option *array, options_view view)
+__global__ void __launch_bounds__(THREADS) to_aos_kernel(Option *__restrict__ array, options_view view)
 {
-    const std::int64_t first = std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
-    constexpr int size = int(sizeof(Option)), stride = 68;
-    __shared__ __align__(16) unsigned char tile[THREADS * stride];
-    if (record < view.records())
-        sw::at<Option>(tile + threadIdx.x * stride) = view.get(record);
-    __syncthreads();
-    unsigned char *const to = reinterpret_cast<unsigned char *>(array + first);
-    sw::copy_records<false, 4, size, stride, THREADS>(tile, to, view.records() - first);
+    constexpr int group = 4, pieces = 17, count = THREADS * group;
+    __shared__ __align__(16) sw::shared_pieces<pieces, THREADS> tile;
+    const std::int64_t first = std::int64_t(blockIdx.x) * count;
+    Option *const to = array + first;
+    if (first + count > view.records() || reinterpret_cast<std::uintptr_t>(to) % 16 != 0) {
+        const std::int64_t past = sw::least(first + count, view.records());
+        _Pragma("unroll 1")
+        for (std::int64_t record = first + threadIdx.x; record < past; record += THREADS)
+            array[record] = view.get(record);
+        return;
+    }
+    alignas(16) Option value[group];
+    const std::int64_t record = first + std::int64_t(threadIdx.x) * group;
+    const std::int64_t i = record;
+    sw::load_row<group, 16>(view.payoff_kind(i), [&](int at, const std::int32_t &leaf) { value[at].payoff.kind = leaf; });
+    sw::load_row<group, 16>(view.payoff_strike(i), [&](int at, const float &leaf) { value[at].payoff.strike = leaf; });
+    sw::load_row<group, 16>(view.maturity(i), [&](int at, const float &leaf) { value[at].maturity = leaf; });
+    sw::load_row<group, 16>(view.process_spot(i), [&](int at, const float &leaf) { value[at].process.spot = leaf; });
+    sw::load_row<group, 16>(view.process_dividend_forward(i), [&](int at, const float &leaf) { value[at].process.dividend.forward = leaf; });
+    sw::load_row<group, 16>(view.process_dividend_compounding(i), [&](int at, const float &leaf) { value[at].process.dividend.compounding = leaf; });
+    sw::load_row<group, 16>(view.process_dividend_frequency(i), [&](int at, const float &leaf) { value[at].process.dividend.frequency = leaf; });
+    sw::load_row<group, 16>(view.process_dividend_day_count(i), [&](int at, const float &leaf) { value[at].process.dividend.day_count = leaf; });
+    sw::load_row<group, 16>(view.process_dividend_reference(i), [&](int at, const float &leaf) { value[at].process.dividend.reference = leaf; });
+    sw::load_row<group, 16>(view.process_riskless_forward(i), [&](int at, const float &leaf) { value[at].process.riskless.forward = leaf; });
+    sw::load_row<group, 16>(view.process_riskless_compounding(i), [&](int at, const float &leaf) { value[at].process.riskless.compounding = leaf; });
+    sw::load_row<group, 16>(view.process_riskless_frequency(i), [&](int at, const float &leaf) { value[at].process.riskless.frequency = leaf; });
+    sw::load_row<group, 16>(view.process_riskless_day_count(i), [&](int at, const float &leaf) { value[at].process.riskless.day_count = leaf; });
+    sw::load_row<group, 16>(view.process_riskless_reference(i), [&](int at, const float &leaf) { value[at].process.riskless.reference = leaf; });
+    sw::load_row<group, 16>(view.process_volatility_sigma(i), [&](int at, const float &leaf) { value[at].process.volatility.sigma = leaf; });
+    sw::load_row<group, 16>(view.process_volatility_day_count(i), [&](int at, const float &leaf) { value[at].process.volatility.day_count = leaf; });
+    sw::load_row<group, 16>(view.process_volatility_reference(i), [&](int at, const float &leaf) { value[at].process.volatility.reference = leaf; });
+    SECTORWISE_UNROLL
+    for (int i = 0; i < pieces; ++i)
+        tile.give(i, sw::bytes_of(value) + i * 16);
+    tile.copy_out(reinterpret_cast<sw::piece<16> *>(to));
 }
 
 inline cudaError_t from_aos_device(options_view view, const Option *array, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256;
+    constexpr int threads = 64, tile = threads * 4;
     void *arguments[] = {&view, &array};
-    const unsigned blocks = unsigned((view.records() + threads - 1) / threads);
+    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
+    if (blocks == 0)
+        return cudaSuccess;
     void (*const kernel)(options_view, const Option *) = from_aos_kernel<threads>;
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
 
 inline cudaError_t to_aos_device(Option *array, options_view view, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256;
+    constexpr int threads = 64, tile = threads * 4;
     void *arguments[] = {&array, &view};
-    const unsigned blocks = unsigned((view.records() + threads - 1) / threads);
+    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
+    if (blocks == 0)
+        return cudaSuccess;
     void (*const kernel)(Option *, options_view) = to_aos_kernel<threads>;
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }

@@ -22,53 +22,93 @@ __device__ inline unsigned char *bytes_of(T &value)
     return reinterpret_cast<unsigned char *>(&value);
 }
 
-// The values of neighbouring records, in the widest instructions.
-template <int RECORDS, class T, class Member>
-__device__ inline void load_row(T &first, Member member)
+template <class T>
+__device__ inline const unsigned char *bytes_of(const T &value)
 {
-    constexpr int bytes = RECORDS * int(sizeof(T)), width = bytes < 16 ? bytes : 16;
-    T row[RECORDS];
-    SECTORWISE_UNROLL
-    for (int i = 0; i < bytes; i += width) {
-        const piece<width> part = *reinterpret_cast<const piece<width> *>(bytes_of(first) + i);
-        std::memcpy(reinterpret_cast<unsigned char *>(row) + i, &part, width);
-    }
-    SECTORWISE_UNROLL
-    for (int record = 0; record < RECORDS; ++record)
-        member(record) = row[record];
+    return reinterpret_cast<const unsigned char *>(&value);
 }
 
-template <int RECORDS, class T, class Member>
-__device__ inline void store_row(T &first, Member member)
+// One instruction between memory and values of any kind: a whole piece, which the compiler does not take apart.
+template <int BYTES>
+__device__ inline void move_out(unsigned char *value, const unsigned char *memory)
 {
-    constexpr int bytes = RECORDS * int(sizeof(T)), width = bytes < 16 ? bytes : 16;
+    const piece<BYTES> part = *reinterpret_cast<const piece<BYTES> *>(memory);
+    std::memcpy(value, &part, BYTES);
+}
+
+template <int BYTES>
+__device__ inline void move_in(unsigned char *memory, const unsigned char *value)
+{
+    piece<BYTES> part;
+    std::memcpy(&part, value, BYTES);
+    *reinterpret_cast<piece<BYTES> *>(memory) = part;
+}
+
+// Rows: one leaf of neighbouring records, moved in the widest pieces that divide it and ALIGN, where it begins.
+template <class T, int RECORDS, int ALIGN>
+inline constexpr int row_piece = int(least(RECORDS * sizeof(T) & -(RECORDS * sizeof(T)), ALIGN));
+
+template <int RECORDS, int ALIGN = 16, class T, class Put>
+__device__ inline void load_row(const T &first, Put put)
+{
+    constexpr int width = row_piece<T, RECORDS, ALIGN>;
+    T row[RECORDS];
+    SECTORWISE_UNROLL
+    for (int i = 0; i < int(sizeof(row)); i += width)
+        move_out<width>(bytes_of(row) + i, bytes_of(first) + i);
+    SECTORWISE_UNROLL
+    for (int record = 0; record < RECORDS; ++record)
+        put(record, row[record]);
+}
+
+template <int RECORDS, int ALIGN = 16, class T, class Get>
+__device__ inline void store_row(T &first, Get get)
+{
+    constexpr int width = row_piece<T, RECORDS, ALIGN>;
     T row[RECORDS];
     SECTORWISE_UNROLL
     for (int record = 0; record < RECORDS; ++record)
-        row[record] = member(record);
+        row[record] = get(record);
     SECTORWISE_UNROLL
-    for (int i = 0; i < bytes; i += width) {
-        piece<width> part;
-        std::memcpy(&part, reinterpret_cast<const unsigned char *>(row) + i, width);
-        *reinterpret_cast<piece<width> *>(bytes_of(first) + i) = part;
-    }
+    for (int i = 0; i < int(sizeof(row)); i += width)
+        move_in<width>(bytes_of(first) + i, bytes_of(row) + i);
 }
 
-// Copies up to THREADS records of SIZE bytes between C's array, which begins on a multiple of WORD, and a padded copy,
-// in words side by side.
-template <bool IN, int WORD, int SIZE, int STRIDE, int THREADS>
-__device__ inline void copy_records(unsigned char *tile, unsigned char *records, std::int64_t count)
-{
-    constexpr int words = SIZE / WORD;
-    const bool whole = count >= THREADS;
-    _Pragma("unroll 8")
-    for (int i = 0; i < words; ++i) {
-        const int word = i * THREADS + int(threadIdx.x);
-        unsigned char *const inside = tile + word / words * STRIDE + word % words * WORD;
-        if (whole || word < count * words)
-            move<WORD>(IN ? inside : records + word * WORD, IN ? records + word * WORD : inside);
+// Moves a tile of C's array, PIECES of 16 bytes for each thread, between memory, where threads' pieces lie side by side,
+// and shared memory, where each thread has its own in a row, padded to an odd number against bank conflicts.
+template <int PIECES, int THREADS>
+struct shared_pieces {
+    static constexpr int row = PIECES | 1;
+    piece<16> all[THREADS * row];
+
+    // Piece i of the thread's own, to and from its registers
+    __device__ void take(int i, unsigned char *value) const
+    {
+        move_out<16>(value, bytes_of(all[int(threadIdx.x) * row + i]));
     }
-}
+    __device__ void give(int i, const unsigned char *value)
+    {
+        move_in<16>(bytes_of(all[int(threadIdx.x) * row + i]), value);
+    }
+    __device__ void copy_in(const piece<16> *from)
+    {
+        SECTORWISE_UNROLL
+        for (int i = 0; i < PIECES; ++i) {
+            const int number = i * THREADS + int(threadIdx.x);
+            all[number / PIECES * row + number % PIECES] = from[number];
+        }
+        __syncthreads();
+    }
+    __device__ void copy_out(piece<16> *to) const
+    {
+        __syncthreads();
+        SECTORWISE_UNROLL
+        for (int i = 0; i < PIECES; ++i) {
+            const int number = i * THREADS + int(threadIdx.x);
+            to[number] = all[number / PIECES * row + number % PIECES];
+        }
+    }
+};
 
 } // namespace sw
 
@@ -86,46 +126,88 @@ inline void to_aos(Particle *array, const particles_view &view)
 }
 
 // ... and in device memory. Both return what the launch returned.
+// Each thread converts 4 neighbouring records: 8 pieces of 16 bytes of C's array. The last records, and an array
+// that begins elsewhere than on a multiple of 16, go a record at a time.
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_kernel(particles_view view, const Particle *array)
+__global__ void __launch_bounds__(THREADS) from_aos_kernel(particles_view view, const Particle *__restrict__ array)
 {
-    const std::int64_t first = std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
-    constexpr int size = int(sizeof(Particle)), stride = 36;
-    __shared__ __align__(16) unsigned char tile[THREADS * stride];
-    unsigned char *const from = const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(array + first));
-    sw::copy_records<true, 4, size, stride, THREADS>(tile, from, view.records() - first);
-    __syncthreads();
-    if (record < view.records())
-        view.set(record, sw::at<Particle>(tile + threadIdx.x * stride));
+    constexpr int group = 4, pieces = 8, count = THREADS * group;
+    __shared__ __align__(16) sw::shared_pieces<pieces, THREADS> tile;
+    const std::int64_t first = std::int64_t(blockIdx.x) * count;
+    const Particle *const from = array + first;
+    if (first + count > view.records() || reinterpret_cast<std::uintptr_t>(from) % 16 != 0) {
+        const std::int64_t past = sw::least(first + count, view.records());
+        _Pragma("unroll 1")
+        for (std::int64_t record = first + threadIdx.x; record < past; record += THREADS)
+            view.set(record, array[record]);
+        return;
+    }
+    tile.copy_in(reinterpret_cast<const sw::piece<16> *>(from));
+    alignas(16) Particle value[group];
+    SECTORWISE_UNROLL
+    for (int i = 0; i < pieces; ++i)
+        tile.take(i, sw::bytes_of(value) + i * 16);
+    const std::int64_t record = first + std::int64_t(threadIdx.x) * group;
+    const std::int64_t i = record;
+    SECTORWISE_UNROLL
+    for (int q0 = 0; q0 < 3; ++q0)
+        sw::store_row<group, 16>(view.pos(i, q0), [&](int at) { return value[at].pos[q0]; });
+    SECTORWISE_UNROLL
+    for (int q0 = 0; q0 < 3; ++q0)
+        sw::store_row<group, 16>(view.vel(i, q0), [&](int at) { return value[at].vel[q0]; });
+    sw::store_row<group, 16>(view.mass(i), [&](int at) { return value[at].mass; });
+    sw::store_row<group, 16>(view.id(i), [&](int at) { return value[at].id; });
 }
 
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_kernel(Particle *array, particles_view view)
+__global__ void __launch_bounds__(THREADS) to_aos_kernel(Particle *__restrict__ array, particles_view view)
 {
-    const std::int64_t first = std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
-    constexpr int size = int(sizeof(Particle)), stride = 36;
-    __shared__ __align__(16) unsigned char tile[THREADS * stride];
-    if (record < view.records())
-        sw::at<Particle>(tile + threadIdx.x * stride) = view.get(record);
-    __syncthreads();
-    unsigned char *const to = reinterpret_cast<unsigned char *>(array + first);
-    sw::copy_records<false, 4, size, stride, THREADS>(tile, to, view.records() - first);
+    constexpr int group = 4, pieces = 8, count = THREADS * group;
+    __shared__ __align__(16) sw::shared_pieces<pieces, THREADS> tile;
+    const std::int64_t first = std::int64_t(blockIdx.x) * count;
+    Particle *const to = array + first;
+    if (first + count > view.records() || reinterpret_cast<std::uintptr_t>(to) % 16 != 0) {
+        const std::int64_t past = sw::least(first + count, view.records());
+        _Pragma("unroll 1")
+        for (std::int64_t record = first + threadIdx.x; record < past; record += THREADS)
+            array[record] = view.get(record);
+        return;
+    }
+    alignas(16) Particle value[group];
+    const std::int64_t record = first + std::int64_t(threadIdx.x) * group;
+    const std::int64_t i = record;
+    SECTORWISE_UNROLL
+    for (int q0 = 0; q0 < 3; ++q0)
+        sw::load_row<group, 16>(view.pos(i, q0), [&](int at, const float &leaf) { value[at].pos[q0] = leaf; });
+    SECTORWISE_UNROLL
+    for (int q0 = 0; q0 < 3; ++q0)
+        sw::load_row<group, 16>(view.vel(i, q0), [&](int at, const float &leaf) { value[at].vel[q0] = leaf; });
+    sw::load_row<group, 16>(view.mass(i), [&](int at, const float &leaf) { value[at].mass = leaf; });
+    sw::load_row<group, 16>(view.id(i), [&](int at, const std::uint32_t &leaf) { value[at].id = leaf; });
+    SECTORWISE_UNROLL
+    for (int i = 0; i < pieces; ++i)
+        tile.give(i, sw::bytes_of(value) + i * 16);
+    tile.copy_out(reinterpret_cast<sw::piece<16> *>(to));
 }
 
 inline cudaError_t from_aos_device(particles_view view, const Particle *array, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256;
+    constexpr int threads = 128, tile = threads * 4;
     void *arguments[] = {&view, &array};
-    const unsigned blocks = unsigned((view.records() + threads - 1) / threads);
+    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
+    if (blocks == 0)
+        return cudaSuccess;
     void (*const kernel)(particles_view, const Particle *) = from_aos_kernel<threads>;
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
 
 inline cudaError_t to_aos_device(Particle *array, particles_view view, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256;
+    constexpr int threads = 128, tile = threads * 4;
     void *arguments[] = {&array, &view};
-    const unsigned blocks = unsigned((view.records() + threads - 1) / threads);
+    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
+    if (blocks == 0)
+        return cudaSuccess;
     void (*const kernel)(Particle *, particles_view) = to_aos_kernel<threads>;
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
@@ -164,16 +246,16 @@ __device__ inline void drift_records(particles_view particles, std::int64_t thre
     }
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        sw::load_row<RECORDS>(particles.vel(thread, q0), [&](int record) -> float & { return steps[record].particles_vel[q0]; });
+        sw::load_row<RECORDS>(particles.vel(thread, q0), [&](int record, float value) { steps[record].particles_vel[q0] = value; });
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        sw::load_row<RECORDS>(particles.pos(thread, q0), [&](int record) -> float & { return steps[record].particles_pos[q0]; });
+        sw::load_row<RECORDS>(particles.pos(thread, q0), [&](int record, float value) { steps[record].particles_pos[q0] = value; });
     SECTORWISE_UNROLL
     for (int record = 0; record < RECORDS; ++record)
         body(steps[record]);
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        sw::store_row<RECORDS>(particles.pos(thread, q0), [&](int record) -> float & { return steps[record].particles_pos[q0]; });
+        sw::store_row<RECORDS>(particles.pos(thread, q0), [&](int record) { return steps[record].particles_pos[q0]; });
 }
 
 template <class Functor>
@@ -228,8 +310,8 @@ __device__ inline void energy_records(particles_view particles, std::int64_t thr
     }
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        sw::load_row<RECORDS>(particles.vel(thread, q0), [&](int record) -> float & { return steps[record].particles_vel[q0]; });
-    sw::load_row<RECORDS>(particles.mass(thread), [&](int record) -> float & { return steps[record].particles_mass; });
+        sw::load_row<RECORDS>(particles.vel(thread, q0), [&](int record, float value) { steps[record].particles_vel[q0] = value; });
+    sw::load_row<RECORDS>(particles.mass(thread), [&](int record, float value) { steps[record].particles_mass = value; });
     SECTORWISE_UNROLL
     for (int record = 0; record < RECORDS; ++record)
         body(steps[record]);
@@ -289,12 +371,12 @@ __device__ inline void respawn_records(particles_view particles, std::int64_t th
         body(steps[record]);
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        sw::store_row<RECORDS>(particles.pos(thread, q0), [&](int record) -> float & { return steps[record].particles.pos[q0]; });
+        sw::store_row<RECORDS>(particles.pos(thread, q0), [&](int record) { return steps[record].particles.pos[q0]; });
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        sw::store_row<RECORDS>(particles.vel(thread, q0), [&](int record) -> float & { return steps[record].particles.vel[q0]; });
-    sw::store_row<RECORDS>(particles.mass(thread), [&](int record) -> float & { return steps[record].particles.mass; });
-    sw::store_row<RECORDS>(particles.id(thread), [&](int record) -> std::uint32_t & { return steps[record].particles.id; });
+        sw::store_row<RECORDS>(particles.vel(thread, q0), [&](int record) { return steps[record].particles.vel[q0]; });
+    sw::store_row<RECORDS>(particles.mass(thread), [&](int record) { return steps[record].particles.mass; });
+    sw::store_row<RECORDS>(particles.id(thread), [&](int record) { return steps[record].particles.id; });
 }
 
 template <class Functor>

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -643,8 +644,30 @@ __global__ void get_kernel(Record *array, View view, std::int64_t records)
         array[i] = get(view, i);
 }
 
+// Which record thread i takes where warps gather and scatter: each one once, far from its neighbours' ones.
+SECTORWISE_HD inline std::int64_t scattered(std::int64_t i, std::int64_t records)
+{
+    return i * (records % 7919 == 0 ? 7907 : 7919) % records;
+}
+
+template <class Exchange, class View, class Record>
+__global__ void scatter_kernel(View view, const Record *array, std::int64_t records, const Exchange *)
+{
+    __shared__ __align__(16) Exchange exchanges[4];
+    const std::int64_t i = least(std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x, records - 1);
+    store_together(view, scattered(i, records), array[i], exchanges[threadIdx.x / 32]);
+}
+
+template <class Exchange, class View, class Record>
+__global__ void gather_kernel(Record *array, View view, std::int64_t records, const Exchange *)
+{
+    __shared__ __align__(16) Exchange exchanges[4];
+    const std::int64_t i = least(std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x, records - 1);
+    array[i] = load_together(view, scattered(i, records), exchanges[threadIdx.x / 32]);
+}
+
 // The accessors and converters of a view with these extents, against C's array.
-template <bool CONVERTS, bool COPIES, class Record, class View>
+template <bool CONVERTS, bool COPIES, class Record, class Exchange, class View>
 inline void check_view(const char *subject, View view)
 {
     const std::int64_t records = view.records(), bytes = view.bytes();
@@ -681,6 +704,22 @@ inline void check_view(const char *subject, View view)
     good = place.download() && holds(false);
     to.get(back.data());
     report(good && is_back(), subject, "accessors on the device");
+
+    if constexpr (!std::is_void<Exchange>::value) {
+        const Exchange *const none = nullptr;
+        place.poison_all();
+        to.fill(poison);
+        scatter_kernel<<<blocks, threads>>>(device, from.data, records, none);
+        must(cudaGetLastError(), "scatter_kernel");
+        gather_kernel<<<blocks, threads>>>(to.data, device, records, none);
+        must(cudaGetLastError(), "gather_kernel");
+        good = place.download();
+        for (std::int64_t i = 0; i < records; ++i)
+            back[std::size_t(i)] = get(host, scattered(i, records));
+        good = good && is_back();
+        to.get(back.data());
+        report(good && is_back(), subject, "records of a warp together");
+    }
 
     if constexpr (CONVERTS) {
         place.poison_all();
@@ -1366,9 +1405,9 @@ inline void check_points()
     good = good && sw::leads_to(sw::bytes_at(view.cost(131071)), view.base, 3670012);
     good = good && sw::leads_to(sw::bytes_at(view.cost(262143)), view.base, 4194300);
     sw::report(good, "points", "places as they were counted");
-    sw::check_view<true, false, Point>("points", view);
+    sw::check_view<true, false, Point, void>("points", view);
     view.extent = 1037;
-    sw::check_view<true, false, Point>("points, 1037", view);
+    sw::check_view<true, false, Point, void>("points, 1037", view);
 }
 
 inline void check_coordinates()
@@ -1381,10 +1420,10 @@ inline void check_coordinates()
     good = good && sw::leads_to(sw::bytes_at(view.at(7, 131071)), view.base, 7864316);
     good = good && sw::leads_to(sw::bytes_at(view.at(15, 262143)), view.base, 16777212);
     sw::report(good, "coordinates", "places as they were counted");
-    sw::check_view<true, true, float>("coordinates", view);
+    sw::check_view<true, true, float, void>("coordinates", view);
     view.extent_0 = 5;
     view.extent_1 = 37;
-    sw::check_view<true, true, float>("coordinates, 5 x 37", view);
+    sw::check_view<true, true, float, void>("coordinates, 5 x 37", view);
 }
 
 inline void check_savings()
@@ -1397,10 +1436,10 @@ inline void check_savings()
     good = good && sw::leads_to(sw::bytes_at(view.at(7, 131071)), view.base, 7864316);
     good = good && sw::leads_to(sw::bytes_at(view.at(15, 262143)), view.base, 16777212);
     sw::report(good, "savings", "places as they were counted");
-    sw::check_view<true, true, float>("savings", view);
+    sw::check_view<true, true, float, void>("savings", view);
     view.extent_0 = 5;
     view.extent_1 = 37;
-    sw::check_view<true, true, float>("savings, 5 x 37", view);
+    sw::check_view<true, true, float, void>("savings, 5 x 37", view);
 }
 
 inline void check_switched()
@@ -1413,9 +1452,9 @@ inline void check_switched()
     good = good && sw::leads_to(sw::bytes_at(view.at(131071)), view.base, 131071);
     good = good && sw::leads_to(sw::bytes_at(view.at(262143)), view.base, 262143);
     sw::report(good, "switched", "places as they were counted");
-    sw::check_view<true, true, std::uint8_t>("switched", view);
+    sw::check_view<true, true, std::uint8_t, void>("switched", view);
     view.extent = 1037;
-    sw::check_view<true, true, std::uint8_t>("switched, 1037", view);
+    sw::check_view<true, true, std::uint8_t, void>("switched, 1037", view);
 }
 
 // gain as plain loops, for one thread

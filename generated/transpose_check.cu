@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -440,8 +441,30 @@ __global__ void get_kernel(Record *array, View view, std::int64_t records)
         array[i] = get(view, i);
 }
 
+// Which record thread i takes where warps gather and scatter: each one once, far from its neighbours' ones.
+SECTORWISE_HD inline std::int64_t scattered(std::int64_t i, std::int64_t records)
+{
+    return i * (records % 7919 == 0 ? 7907 : 7919) % records;
+}
+
+template <class Exchange, class View, class Record>
+__global__ void scatter_kernel(View view, const Record *array, std::int64_t records, const Exchange *)
+{
+    __shared__ __align__(16) Exchange exchanges[4];
+    const std::int64_t i = least(std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x, records - 1);
+    store_together(view, scattered(i, records), array[i], exchanges[threadIdx.x / 32]);
+}
+
+template <class Exchange, class View, class Record>
+__global__ void gather_kernel(Record *array, View view, std::int64_t records, const Exchange *)
+{
+    __shared__ __align__(16) Exchange exchanges[4];
+    const std::int64_t i = least(std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x, records - 1);
+    array[i] = load_together(view, scattered(i, records), exchanges[threadIdx.x / 32]);
+}
+
 // The accessors and converters of a view with these extents, against C's array.
-template <bool CONVERTS, bool COPIES, class Record, class View>
+template <bool CONVERTS, bool COPIES, class Record, class Exchange, class View>
 inline void check_view(const char *subject, View view)
 {
     const std::int64_t records = view.records(), bytes = view.bytes();
@@ -478,6 +501,22 @@ inline void check_view(const char *subject, View view)
     good = place.download() && holds(false);
     to.get(back.data());
     report(good && is_back(), subject, "accessors on the device");
+
+    if constexpr (!std::is_void<Exchange>::value) {
+        const Exchange *const none = nullptr;
+        place.poison_all();
+        to.fill(poison);
+        scatter_kernel<<<blocks, threads>>>(device, from.data, records, none);
+        must(cudaGetLastError(), "scatter_kernel");
+        gather_kernel<<<blocks, threads>>>(to.data, device, records, none);
+        must(cudaGetLastError(), "gather_kernel");
+        good = place.download();
+        for (std::int64_t i = 0; i < records; ++i)
+            back[std::size_t(i)] = get(host, scattered(i, records));
+        good = good && is_back();
+        to.get(back.data());
+        report(good && is_back(), subject, "records of a warp together");
+    }
 
     if constexpr (CONVERTS) {
         place.poison_all();
@@ -1145,10 +1184,10 @@ inline void check_in()
     good = good && sw::leads_to(sw::bytes_at(view.at(2047, 4095)), view.base, 67092476);
     good = good && sw::leads_to(sw::bytes_at(view.at(4095, 8191)), view.base, 134217724);
     sw::report(good, "in", "places as they were counted");
-    sw::check_view<true, true, float>("in", view);
+    sw::check_view<true, true, float, void>("in", view);
     view.extent_0 = 5;
     view.extent_1 = 37;
-    sw::check_view<true, true, float>("in, 5 x 37", view);
+    sw::check_view<true, true, float, void>("in, 5 x 37", view);
 }
 
 inline void check_out()
@@ -1161,10 +1200,10 @@ inline void check_out()
     good = good && sw::leads_to(sw::bytes_at(view.at(4095, 2047)), view.base, 67100668);
     good = good && sw::leads_to(sw::bytes_at(view.at(8191, 4095)), view.base, 134217724);
     sw::report(good, "out", "places as they were counted");
-    sw::check_view<true, true, float>("out", view);
+    sw::check_view<true, true, float, void>("out", view);
     view.extent_0 = 5;
     view.extent_1 = 37;
-    sw::check_view<true, true, float>("out, 5 x 37", view);
+    sw::check_view<true, true, float, void>("out, 5 x 37", view);
 }
 
 // transpose as plain loops, for one thread

@@ -23,6 +23,12 @@ __device__ inline unsigned char *bytes_of(T &value)
     return reinterpret_cast<unsigned char *>(&value);
 }
 
+template <class T>
+__device__ inline const unsigned char *bytes_of(const T &value)
+{
+    return reinterpret_cast<const unsigned char *>(&value);
+}
+
 // Nothing, of which the compiler does not know it: behind it no alignment shows that would let it join neighbouring
 // accesses to shared memory, whose bank conflicts were counted as they are written.
 __device__ __forceinline__ unsigned opaque_zero()
@@ -123,31 +129,39 @@ struct transpose_out_tile {
     template <bool IN>
     __device__ void copy_box(const out_view &view, unsigned in_block) const
     {
-        const unsigned from_0 = unsigned(sw::most(-origin_0, 0));
-        const unsigned past_0 = unsigned(sw::most(sw::least(view.extent_0 - origin_0, 32), from_0));
-        const unsigned from_1 = unsigned(sw::most(-origin_1, 0));
-        const unsigned past_1 = unsigned(sw::most(sw::least(view.extent_1 - origin_1, 32), from_1));
-        // Constants, where nothing is cut off, make this a loop without divisions.
-        if (past_0 - from_0 == 32 && past_1 - from_1 == 32)
-            copy_box<IN>(view, in_block, 0, 32, 0, 32);
-        else
-            copy_box<IN>(view, in_block, from_0, past_0 - from_0, from_1, past_1 - from_1);
+        if (origin_0 >= 0 && origin_0 + 32 <= view.extent_0 && origin_1 >= 0 && origin_1 + 32 <= view.extent_1) {
+            // Nothing is cut off: so many words a thread that their loads go out together
+            constexpr unsigned plane = 32 * 1, words = 32 * plane;
+            constexpr unsigned trips = words / transpose_shape::threads, rest = words % transpose_shape::threads;
+            constexpr bool planes = transpose_shape::threads % plane == 0; // that a trip is so many in the first dimension
+            _Pragma("unroll 16")
+            for (unsigned trip = 0; trip < trips; ++trip)
+                copy_word<IN>(view, in_block + (planes ? 0 : trip * transpose_shape::threads), planes ? trip * (transpose_shape::threads / plane) : 0, 32, 0, 32);
+            if (rest != 0 && in_block < rest)
+                copy_word<IN>(view, trips * transpose_shape::threads + in_block, 0, 32, 0, 32);
+        } else {
+            const unsigned from_0 = unsigned(sw::most(-origin_0, 0));
+            const unsigned past_0 = unsigned(sw::most(sw::least(view.extent_0 - origin_0, 32), from_0));
+            const unsigned from_1 = unsigned(sw::most(-origin_1, 0));
+            const unsigned past_1 = unsigned(sw::most(sw::least(view.extent_1 - origin_1, 32), from_1));
+            const unsigned words = (past_0 - from_0) * (past_1 - from_1) * 1;
+            for (unsigned w = in_block; w < words; w += transpose_shape::threads)
+                copy_word<IN>(view, w, from_0, past_0 - from_0, from_1, past_1 - from_1);
+        }
     }
 
+    // Word `w` of what is left of the box
     template <bool IN>
-    __device__ __forceinline__ void copy_box(const out_view &view, unsigned in_block, unsigned from_0, unsigned count_0, unsigned from_1, unsigned count_1) const
+    __device__ __forceinline__ void copy_word(const out_view &view, unsigned w, unsigned from_0, [[maybe_unused]] unsigned count_0, unsigned from_1, [[maybe_unused]] unsigned count_1) const
     {
         constexpr unsigned word_bytes = 4, record_words = 1;
-        const unsigned row_words = count_1 * record_words, words = row_words * count_0;
-        _Pragma("unroll 8")
-        for (unsigned w = in_block; w < words; w += transpose_shape::threads) {
-            const unsigned word = w % record_words;
-            const unsigned r0 = from_0 + w / row_words;
-            const unsigned r1 = from_1 + w % row_words / record_words;
-            unsigned char *const inside = base + r0 * 132 + r1 * 4 + word * word_bytes;
-            unsigned char *const outside = view.address(origin_0 + r0, origin_1 + r1) + word * word_bytes;
-            sw::move<word_bytes>(IN ? inside : outside, IN ? outside : inside);
-        }
+        const unsigned word = w % record_words;
+        const unsigned row_words = count_1 * record_words;
+        const unsigned r0 = from_0 + w / row_words;
+        const unsigned r1 = from_1 + w % row_words / record_words;
+        unsigned char *const inside = base + r0 * 132 + r1 * 4 + word * word_bytes;
+        unsigned char *const outside = view.address(origin_0 + r0, origin_1 + r1) + word * word_bytes;
+        sw::move<word_bytes>(IN ? inside : outside, IN ? outside : inside);
     }
 };
 

@@ -23,6 +23,12 @@ __device__ inline unsigned char *bytes_of(T &value)
     return reinterpret_cast<unsigned char *>(&value);
 }
 
+template <class T>
+__device__ inline const unsigned char *bytes_of(const T &value)
+{
+    return reinterpret_cast<const unsigned char *>(&value);
+}
+
 // Nothing, of which the compiler does not know it: behind it no alignment shows that would let it join neighbouring
 // accesses to shared memory, whose bank conflicts were counted as they are written.
 __device__ __forceinline__ unsigned opaque_zero()
@@ -92,18 +98,22 @@ __global__ void __launch_bounds__(THREADS) to_aos_kernel(float *array, now_view 
 
 inline cudaError_t from_aos_device(now_view view, const float *array, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256;
+    constexpr int threads = 256, tile = threads;
     void *arguments[] = {&view, &array};
-    const unsigned blocks = unsigned((view.records() + threads - 1) / threads);
+    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
+    if (blocks == 0)
+        return cudaSuccess;
     void (*const kernel)(now_view, const float *) = from_aos_kernel<threads>;
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
 
 inline cudaError_t to_aos_device(float *array, now_view view, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256;
+    constexpr int threads = 256, tile = threads;
     void *arguments[] = {&array, &view};
-    const unsigned blocks = unsigned((view.records() + threads - 1) / threads);
+    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
+    if (blocks == 0)
+        return cudaSuccess;
     void (*const kernel)(float *, now_view) = to_aos_kernel<threads>;
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
@@ -150,18 +160,22 @@ __global__ void __launch_bounds__(THREADS) to_aos_kernel(float *array, next_view
 
 inline cudaError_t from_aos_device(next_view view, const float *array, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256;
+    constexpr int threads = 256, tile = threads;
     void *arguments[] = {&view, &array};
-    const unsigned blocks = unsigned((view.records() + threads - 1) / threads);
+    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
+    if (blocks == 0)
+        return cudaSuccess;
     void (*const kernel)(next_view, const float *) = from_aos_kernel<threads>;
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
 
 inline cudaError_t to_aos_device(float *array, next_view view, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256;
+    constexpr int threads = 256, tile = threads;
     void *arguments[] = {&array, &view};
-    const unsigned blocks = unsigned((view.records() + threads - 1) / threads);
+    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
+    if (blocks == 0)
+        return cudaSuccess;
     void (*const kernel)(float *, next_view) = to_aos_kernel<threads>;
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
@@ -241,34 +255,42 @@ struct step_now_tile {
     template <bool IN>
     __device__ void copy_box(const now_view &view, unsigned in_block) const
     {
-        const unsigned from_0 = unsigned(sw::most(-origin_0, 0));
-        const unsigned past_0 = unsigned(sw::most(sw::least(view.extent_0 - origin_0, 12), from_0));
-        const unsigned from_1 = unsigned(sw::most(-origin_1, 0));
-        const unsigned past_1 = unsigned(sw::most(sw::least(view.extent_1 - origin_1, 12), from_1));
-        const unsigned from_2 = unsigned(sw::most(-origin_2, 0));
-        const unsigned past_2 = unsigned(sw::most(sw::least(view.extent_2 - origin_2, 40), from_2));
-        // Constants, where nothing is cut off, make this a loop without divisions.
-        if (past_0 - from_0 == 12 && past_1 - from_1 == 12 && past_2 - from_2 == 40)
-            copy_box<IN>(view, in_block, 0, 12, 0, 12, 0, 40);
-        else
-            copy_box<IN>(view, in_block, from_0, past_0 - from_0, from_1, past_1 - from_1, from_2, past_2 - from_2);
+        if (origin_0 >= 0 && origin_0 + 12 <= view.extent_0 && origin_1 >= 0 && origin_1 + 12 <= view.extent_1 && origin_2 >= 0 && origin_2 + 40 <= view.extent_2) {
+            // Nothing is cut off: so many words a thread that their loads go out together
+            constexpr unsigned plane = 12 * 40 * 1, words = 12 * plane;
+            constexpr unsigned trips = words / step_shape::threads, rest = words % step_shape::threads;
+            constexpr bool planes = step_shape::threads % plane == 0; // that a trip is so many in the first dimension
+            _Pragma("unroll 16")
+            for (unsigned trip = 0; trip < trips; ++trip)
+                copy_word<IN>(view, in_block + (planes ? 0 : trip * step_shape::threads), planes ? trip * (step_shape::threads / plane) : 0, 12, 0, 12, 0, 40);
+            if (rest != 0 && in_block < rest)
+                copy_word<IN>(view, trips * step_shape::threads + in_block, 0, 12, 0, 12, 0, 40);
+        } else {
+            const unsigned from_0 = unsigned(sw::most(-origin_0, 0));
+            const unsigned past_0 = unsigned(sw::most(sw::least(view.extent_0 - origin_0, 12), from_0));
+            const unsigned from_1 = unsigned(sw::most(-origin_1, 0));
+            const unsigned past_1 = unsigned(sw::most(sw::least(view.extent_1 - origin_1, 12), from_1));
+            const unsigned from_2 = unsigned(sw::most(-origin_2, 0));
+            const unsigned past_2 = unsigned(sw::most(sw::least(view.extent_2 - origin_2, 40), from_2));
+            const unsigned words = (past_0 - from_0) * (past_1 - from_1) * (past_2 - from_2) * 1;
+            for (unsigned w = in_block; w < words; w += step_shape::threads)
+                copy_word<IN>(view, w, from_0, past_0 - from_0, from_1, past_1 - from_1, from_2, past_2 - from_2);
+        }
     }
 
+    // Word `w` of what is left of the box
     template <bool IN>
-    __device__ __forceinline__ void copy_box(const now_view &view, unsigned in_block, unsigned from_0, unsigned count_0, unsigned from_1, unsigned count_1, unsigned from_2, unsigned count_2) const
+    __device__ __forceinline__ void copy_word(const now_view &view, unsigned w, unsigned from_0, [[maybe_unused]] unsigned count_0, unsigned from_1, [[maybe_unused]] unsigned count_1, unsigned from_2, [[maybe_unused]] unsigned count_2) const
     {
         constexpr unsigned word_bytes = 4, record_words = 1;
-        const unsigned row_words = count_2 * record_words, words = row_words * count_0 * count_1;
-        _Pragma("unroll 8")
-        for (unsigned w = in_block; w < words; w += step_shape::threads) {
-            const unsigned word = w % record_words;
-            const unsigned r0 = from_0 + w / row_words / count_1;
-            const unsigned r1 = from_1 + w / row_words % count_1;
-            const unsigned r2 = from_2 + w % row_words / record_words;
-            unsigned char *const inside = base + r0 * 1920 + r1 * 160 + r2 * 4 + word * word_bytes;
-            unsigned char *const outside = view.address(origin_0 + r0, origin_1 + r1, origin_2 + r2) + word * word_bytes;
-            sw::move<word_bytes>(IN ? inside : outside, IN ? outside : inside);
-        }
+        const unsigned word = w % record_words;
+        const unsigned row_words = count_2 * record_words;
+        const unsigned r0 = from_0 + w / row_words / count_1;
+        const unsigned r1 = from_1 + w / row_words % count_1;
+        const unsigned r2 = from_2 + w % row_words / record_words;
+        unsigned char *const inside = base + r0 * 1920 + r1 * 160 + r2 * 4 + word * word_bytes;
+        unsigned char *const outside = view.address(origin_0 + r0, origin_1 + r1, origin_2 + r2) + word * word_bytes;
+        sw::move<word_bytes>(IN ? inside : outside, IN ? outside : inside);
     }
 };
 

@@ -118,6 +118,7 @@ struct fiber {
     std::vector<char> stack;
     dim3 thread;
     bool done;
+    unsigned long long shown; /* to the other lanes */
 };
 
 inline unsigned char *shared;
@@ -204,6 +205,30 @@ void apply(void (*kernel)(Parameters...), void **arguments, std::index_sequence<
 inline void __syncthreads()
 {
     swapcontext(&emulation::running->context, &emulation::scheduler);
+}
+
+/* ---- warps: their threads meet as those of a block do -------------------------------------------------------------- */
+
+inline void __syncwarp()
+{
+    __syncthreads();
+}
+
+inline unsigned __activemask()
+{
+    const std::size_t number = std::size_t(emulation::running - emulation::fibers.data());
+    const std::size_t rest = std::size_t(blockDim.x) * blockDim.y * blockDim.z - number / 32 * 32;
+    return rest >= 32 ? 0xffffffffu : (1u << rest) - 1;
+}
+
+inline unsigned long long __shfl_sync(unsigned, unsigned long long value, int lane)
+{
+    const std::size_t warp = std::size_t(emulation::running - emulation::fibers.data()) / 32 * 32;
+    emulation::running->shown = value;
+    __syncthreads();
+    const unsigned long long seen = emulation::fibers[warp + std::size_t(lane)].shown;
+    __syncthreads();
+    return seen;
 }
 
 template <class... Parameters>

@@ -1,0 +1,95 @@
+#include "text.h"
+#include "view_code_internal.h"
+
+/* The bytes that lie in leaves of one size, most of all sizes: what a row of neighbouring records is made wide for. */
+static uint64_t commonest_leaf(const struct record *record)
+{
+    uint64_t best = 1, most = 0;
+    for (size_t i = 0; i < record->leaf_count; i++) {
+        uint64_t bytes = 0;
+        for (size_t k = 0; k < record->leaf_count; k++)
+            bytes += record->leaves[k].size == record->leaves[i].size ? record->leaves[k].size : 0;
+        if (bytes > most) {
+            most = bytes;
+            best = record->leaves[i].size;
+        }
+    }
+    return best;
+}
+
+/* How many neighbouring records a thread converts at once: enough for whole pieces of 16 bytes in C's array and, where
+ * registers suffice, in the rows of the commonest leaf. 0 where the layout has no rows, or a record is too large. */
+static uint64_t conversion_group(const struct array_code *array)
+{
+    enum { REGISTER_BYTES = 512 };
+    const struct layout *layout = &array->option->candidate.layout;
+    uint64_t size = array->array->record->type->size, group = 1,
+             wanted = VECTOR_BYTES_MAX / commonest_leaf(array->array->record);
+    while (group * size % VECTOR_BYTES_MAX != 0)
+        group *= 2;
+    if (group * size > REGISTER_BYTES)
+        return 0;
+    while (group < wanted && 2 * group * size <= REGISTER_BYTES)
+        group *= 2;
+    for (size_t i = 0; i < array->parts.count; i++)
+        if (array->accessors[i].piece != 0)
+            return 0;
+    if (layout->kind == LAYOUT_AOSOA)
+        return layout->tile % group == 0 ? group : 0;
+    return layout->kind == LAYOUT_SOA ? group : 0;
+}
+
+/* The largest power of two, 16 at most, that divides where rows of `group` records begin. */
+static uint64_t row_align(const struct array_code *array, uint64_t group)
+{
+    const struct record *record = array->array->record;
+    const struct mapping *mapping = array->mapping;
+    uint64_t all = VECTOR_BYTES_MAX | array->array->align | array->array->offset | mapping->tile_bytes;
+    for (size_t i = 0; i < record->leaf_count && mapping->tile_records != 0; i++)
+        all |= mapping->leaves[i].offset | record->leaves[i].size * group;
+    return all & (~all + 1);
+}
+
+/* How an array is converted on the device. Rows: a thread has a group of neighbouring records in registers; a group's
+ * pieces of 16 bytes go through shared memory, padded to an odd number, so that neighbouring threads' pieces are in
+ * different banks. Else a record a thread, through shared memory where records fit, padded to an odd number of units.
+ */
+void put_conversion(const struct array_code *array, json_t *view)
+{
+    enum { SHARED_BYTES = 48 * 1024, MOST = 256, LEAST = 32, TILE_BYTES = 24 * 1024, ROW_THREADS = 128 };
+    const struct type *type = array->array->record->type;
+    uint64_t group = conversion_group(array), pieces = group * type->size / VECTOR_BYTES_MAX;
+    uint64_t threads = (pieces | 1) * VECTOR_BYTES_MAX * ROW_THREADS <= TILE_BYTES ? ROW_THREADS : ROW_THREADS / 2;
+    uint64_t unit = type->align > 4 ? type->align : 4;
+    uint64_t stride = ((type->size + unit - 1) / unit | 1) * unit;
+    uint64_t records = MOST;
+    while (records >= LEAST && records * stride > SHARED_BYTES)
+        records /= 2;
+    uint64_t word = type->size & (~type->size + 1);
+    bool through_shared = records >= LEAST && type->size >= 4;
+    put_flag(view, "through_rows", group != 0);
+    put_number(view, "convert_group", group);
+    put_number(view, "convert_pieces", pieces);
+    put_number(view, "convert_row_align", group == 0 ? 0 : row_align(array, group));
+    put_flag(view, "through_shared", group == 0 && through_shared);
+    put_number(view, "convert_threads", group != 0 ? threads : through_shared ? records : MOST);
+    put_number(view, "convert_stride", stride);
+    put_number(view, "convert_align", type->align > VECTOR_BYTES_MAX ? type->align : VECTOR_BYTES_MAX);
+    put_number(view, "convert_word", word < 4 ? word : 4);
+}
+
+/* Whole records that a warp moves together: the widest pieces that divide a record and wherever one begins. */
+void put_exchange(const struct code *code, const struct array_code *array, json_t *view)
+{
+    enum { RECORD_BYTES_MAX = 128, WORD_BYTES = 4 };
+    const struct array *a = array->array;
+    const struct mapping *mapping = array->mapping;
+    uint64_t all =
+        VECTOR_BYTES_MAX | a->record->type->size | mapping->record_stride | mapping->row_bytes | a->align | a->offset;
+    uint64_t piece = all & (~all + 1), size = a->record->type->size;
+    bool whole = a->space == SPACE_GLOBAL && mapping->record_stride != 0;
+    bool has = whole && piece >= WORD_BYTES && size > piece && size <= RECORD_BYTES_MAX;
+    put_flag(view, "has_exchange", has);
+    put_number(view, "exchange_piece", has ? piece : 0);
+    put_text(view, "exchange", name_fresh(code, arena_printf(code->arena, "%s_exchange", a->name.text)));
+}
