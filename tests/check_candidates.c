@@ -192,8 +192,6 @@ static void compare_with_naive(struct listing *listing, struct bench *bench, con
                                struct option *const *chosen)
 {
     struct text what = {0};
-    if (!naive_counts(&chosen[0]->candidate))
-        return;
     compare_scores(&what, score, naive_score_spec(bench->spec, naive_uses(bench, chosen), &bench->arena));
     if (what.length > 0)
         text_printf(&listing->differences, "%s\n%s", chosen[0]->candidate.text, text_string(&what));

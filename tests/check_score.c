@@ -130,11 +130,9 @@ enum { SAMPLES = 3 };
 /* Any option, the rarer plans more often than by chance. */
 static struct option *pick_option(const struct options *options, uint64_t *state)
 {
-    struct option *option = options->items[0];
+    struct option *option = NULL;
     for (unsigned tries = 0; tries < 3; tries++) {
-        struct option *drawn = options->items[random_below(state, (unsigned)options->count)];
-        if (naive_counts(&drawn->candidate))
-            option = drawn;
+        option = options->items[random_below(state, (unsigned)options->count)];
         if (option->candidate.plan.kind != PLAN_DIRECT)
             break;
     }

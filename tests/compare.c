@@ -51,23 +51,6 @@ const struct naive_use *naive_uses(struct bench *bench, struct option *const *ch
     return out;
 }
 
-bool naive_counts(const struct candidate *candidate)
-{
-    switch (candidate->layout.kind) {
-    case LAYOUT_AOS:
-    case LAYOUT_ROW_MAJOR:
-    case LAYOUT_SOA:
-    case LAYOUT_AOSOA:
-        return !candidate->layout.reorder && !candidate->plan.swizzle;
-    case LAYOUT_SPLIT:
-    case LAYOUT_COLUMN_MAJOR:
-    case LAYOUT_PITCH:
-    case LAYOUT_TILED:
-        break;
-    }
-    return false;
-}
-
 const char *const count_names[COUNT_FIELDS] = {"instructions", "requests",     "sectors",    "ideal_sectors", "lines",
                                                "asked_bytes",  "unique_bytes", "wavefronts", "conflicts"};
 

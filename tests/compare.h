@@ -28,9 +28,6 @@ bool bench_open(struct bench *bench, const struct device *device, const struct s
 bool bench_open_text(struct bench *bench, const struct device *device, const char *name, const char *text);
 void bench_close(struct bench *bench);
 
-/* Whether the naive count knows this layout and plan. */
-bool naive_counts(const struct candidate *candidate);
-
 /* What each kernel really does with each array, for the naive count. */
 const struct naive_use *naive_uses(struct bench *bench, struct option *const *chosen);
 
