@@ -109,6 +109,17 @@ static int64_t take_number(struct parser *parser, const char *option, const char
     return number;
 }
 
+static void take_allow(struct parser *parser, const char *value)
+{
+    const double most = 1e6;
+    char *end;
+    double number = strtod(value, &end);
+    if (value[0] < '0' || value[0] > '9' || *end != '\0' || !(number <= most))
+        refuse(parser,
+               arena_printf(parser->arena, "'--allow' takes a percentage from 0 on, not '%s'", shown(parser, value)));
+    parser->cli->allow = number;
+}
+
 static void take_word(struct parser *parser, struct cli_words *words, const char *value)
 {
     words->items = arena_grow(parser->arena, words->items, words->count, &words->capacity, sizeof(*words->items));
@@ -118,11 +129,14 @@ static void take_word(struct parser *parser, struct cli_words *words, const char
 /* Enums and the names of their members stand in the same order. */
 static void take_choice(struct parser *parser, enum cli_option_id id, const char *value)
 {
-    static const char *const formats[] = {"text", "json", NULL};
+    static const char *const formats[] = {"text", "json", NULL}, *const all_formats[] = {"text", "json", "sarif", NULL};
     static const char *const colors[] = {"auto", "always", "never", NULL};
     static const char *const escapes[] = {"none", "html", NULL};
     if (id == OPTION_FORMAT)
-        parser->cli->format = (enum cli_format)choose(parser, "format", value, formats);
+        /* The command may not be known yet: whether it has the third is looked at in the end. */
+        parser->cli->format = (enum cli_format)choose(
+            parser, "format", value,
+            strcmp(value, "sarif") == 0 || parser->cli->command == COMMAND_CHECK ? all_formats : formats);
     else if (id == OPTION_COLOR)
         parser->cli->color = (enum cli_color)choose(parser, "color", value, colors);
     else
@@ -136,6 +150,37 @@ static void take_output(struct parser *parser, const char *value)
     parser->cli->output = value;
 }
 
+/* Options that only set one thing: a flag, or a text as it is given. NULL for any other. */
+static bool *find_flag(struct parser *parser, enum cli_option_id id)
+{
+    const struct {
+        enum cli_option_id id;
+        bool *flag;
+    } flags[] = {{OPTION_CHECK, &parser->cli->check},
+                 {OPTION_DIFF, &parser->cli->show_diff},
+                 {OPTION_EXIT_CODE, &parser->cli->exit_code},
+                 {OPTION_STRICT, &parser->cli->strict},
+                 {OPTION_HELP, &parser->help},
+                 {OPTION_VERSION, &parser->version}};
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+        if (flags[i].id == id)
+            return flags[i].flag;
+    return NULL;
+}
+
+static const char **find_text(struct cli *cli, enum cli_option_id id)
+{
+    const struct {
+        enum cli_option_id id;
+        const char **text;
+    } texts[] = {{OPTION_DEVICE, &cli->device},   {OPTION_DEPFILE, &cli->depfile}, {OPTION_KERNEL, &cli->kernel},
+                 {OPTION_AGAINST, &cli->against}, {OPTION_DATA, &cli->data},       {OPTION_PARTIALS, &cli->partials}};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (texts[i].id == id)
+            return texts[i].text;
+    return NULL;
+}
+
 static void take_option(struct parser *parser, const struct cli_option *option, const char *value)
 {
     struct cli *cli = parser->cli;
@@ -145,9 +190,6 @@ static void take_option(struct parser *parser, const struct cli_option *option, 
         break;
     case OPTION_CANDIDATE:
         take_restriction(parser, value);
-        break;
-    case OPTION_DEVICE:
-        cli->device = value;
         break;
     case OPTION_FORMAT:
     case OPTION_COLOR:
@@ -160,20 +202,8 @@ static void take_option(struct parser *parser, const struct cli_option *option, 
     case OPTION_TEMPLATE:
         take_word(parser, &cli->templates, value);
         break;
-    case OPTION_CHECK:
-        cli->check = true;
-        break;
-    case OPTION_DIFF:
-        cli->show_diff = true;
-        break;
-    case OPTION_DEPFILE:
-        cli->depfile = value;
-        break;
     case OPTION_DEP_TARGET:
         take_word(parser, &cli->dep_targets, value);
-        break;
-    case OPTION_KERNEL:
-        cli->kernel = value;
         break;
     case OPTION_ACCESS:
         cli->access = take_number(parser, "access", value, 0);
@@ -181,23 +211,27 @@ static void take_option(struct parser *parser, const struct cli_option *option, 
     case OPTION_WARP:
         cli->warp = take_number(parser, "warp", value, 0);
         break;
-    case OPTION_DATA:
-        cli->data = value;
-        break;
-    case OPTION_PARTIALS:
-        cli->partials = value;
-        break;
-    case OPTION_STRICT:
-        cli->strict = true;
+    case OPTION_ALLOW:
+        take_allow(parser, value);
         break;
     case OPTION_OUTPUT:
         take_output(parser, value);
         break;
+    case OPTION_CHECK:
+    case OPTION_DIFF:
+    case OPTION_EXIT_CODE:
+    case OPTION_STRICT:
     case OPTION_HELP:
-        parser->help = true;
-        break;
     case OPTION_VERSION:
-        parser->version = true;
+        *find_flag(parser, option->id) = true;
+        break;
+    case OPTION_DEVICE:
+    case OPTION_DEPFILE:
+    case OPTION_KERNEL:
+    case OPTION_AGAINST:
+    case OPTION_DATA:
+    case OPTION_PARTIALS:
+        *find_text(cli, option->id) = value;
         break;
     }
 }
@@ -360,6 +394,14 @@ static void check_complete(struct parser *parser)
     }
     check_used(parser);
     check_operands(parser, rule);
+    if (cli->command == COMMAND_FMT && cli->output != NULL && cli->inputs.count > 1)
+        refuse(parser, "'-o' takes one description");
+    if (cli->format == FORMAT_SARIF && cli->command != COMMAND_CHECK)
+        refuse(parser, arena_printf(parser->arena, "'%s' has no format 'sarif'", rule->name));
+    if (cli->allow != 0 && cli->against == NULL)
+        refuse(parser, "'--allow' needs --against OLD");
+    if (cli->input != NULL && cli->against != NULL && strcmp(cli->input, "-") == 0 && strcmp(cli->against, "-") == 0)
+        refuse(parser, "old and new cannot both be standard input");
     if (cli->command == COMMAND_GENERATE && cli->output == NULL)
         refuse(parser, "'generate' needs -o DIR");
     if (cli->command == COMMAND_GENERATE && cli->output != NULL && strcmp(cli->output, "-") == 0)
@@ -377,6 +419,7 @@ static void check_complete(struct parser *parser)
 /* -o names a file or a folder, as the command has it. */
 static void settle_output(struct cli *cli)
 {
+    cli->in_place = cli->output == NULL && !cli->check && !cli->show_diff;
     if (cli->command == COMMAND_GENERATE) {
         cli->directory = cli->output;
         cli->output = NULL;

@@ -18,10 +18,12 @@ enum cli_command {
     COMMAND_GENERATE,
     COMMAND_RENDER,
     COMMAND_FMT,
-    COMMAND_EXPLAIN
+    COMMAND_EXPLAIN,
+    COMMAND_DIFF,
+    COMMAND_CHECK
 };
 
-enum cli_format { FORMAT_TEXT, FORMAT_JSON };
+enum cli_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_SARIF };
 enum cli_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 enum cli_escape { ESCAPE_BY_NAME, ESCAPE_NONE, ESCAPE_HTML };
 
@@ -46,7 +48,10 @@ struct cli {
     size_t restriction_count, restriction_capacity;
     struct cli_words templates;
     size_t top; /* 0: all */
-    bool check, show_diff;
+    bool check, show_diff, exit_code;
+    bool in_place;       /* fmt: without -o, --check and --diff */
+    const char *against; /* check; NULL: nothing */
+    double allow;        /* per cent */
     const char *depfile; /* generate; NULL: none */
     struct cli_words dep_targets;
     const char *kernel;          /* explain */

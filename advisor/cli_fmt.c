@@ -66,14 +66,14 @@ enum exit_status cli_fmt(struct run *run)
 {
     const struct cli_words *paths = &run->cli.inputs;
     struct formatted *files = arena_array(&run->arena, paths->count, sizeof(*files));
-    bool good = true, in_place = !run->cli.check && !run->cli.show_diff;
+    bool good = true;
     enum exit_status status = EXIT_DONE;
     for (size_t i = 0; i < paths->count; i++)
         good &= format(&files[i], run, paths->items[i]);
     if (!good)
         return EXIT_BAD_INPUT;
     for (size_t i = 0; i < paths->count; i++) {
-        bool told = !in_place || is_standard(&files[i]);
+        bool told = !run->cli.in_place || is_standard(&files[i]);
         enum exit_status one = told ? tell(run, &files[i]) : rewrite(run, &files[i]);
         status = one > status ? one : status;
     }

@@ -10,22 +10,28 @@ enum {
     RENDER = 1 << COMMAND_RENDER,
     FMT = 1 << COMMAND_FMT,
     EXPLAIN = 1 << COMMAND_EXPLAIN,
+    DIFF = 1 << COMMAND_DIFF,
+    CHECK = 1 << COMMAND_CHECK,
     ADVICE = SCORE | RANK | GENERATE | EXPLAIN
 };
 
 const struct cli_option cli_options[] = {
-    {OPTION_DEFINE, 'D', NULL, "NAME=VALUE", ADVICE, "give a param of the description this value (repeatable)"},
+    {OPTION_DEFINE, 'D', NULL, "NAME=VALUE", ADVICE | DIFF | CHECK,
+     "give a param of the description this value (repeatable)"},
     {OPTION_CANDIDATE, 0, "candidate", "ARRAY=LAYOUT[/PLAN]", ADVICE,
      "keep an array to this, as in 'particles=soa/wide(4)' (repeatable)"},
-    {OPTION_DEVICE, 0, "device", "NAME|FILE", ADVICE, "the GPU: a name that is built in, or an XML file (h200)"},
-    {OPTION_FORMAT, 0, "format", "text|json", ADVICE, "how to tell the results (text)"},
+    {OPTION_DEVICE, 0, "device", "NAME|FILE", ADVICE | DIFF | CHECK,
+     "the GPU: a name that is built in, or an XML file (h200)"},
+    {OPTION_FORMAT, 0, "format", "text|json", ADVICE | DIFF, "how to tell the results (text)"},
+    {OPTION_FORMAT, 0, "format", "text|json|sarif", CHECK, "how to tell the results (text)"},
     {OPTION_TOP, 0, "top", "N", RANK, "show the N best candidates only"},
     {OPTION_KERNEL, 0, "kernel", "NAME", EXPLAIN, "the kernel that has the access"},
     {OPTION_ACCESS, 0, "access", "N", EXPLAIN,
      "which of its accesses, from 0 on (the furthest from its ideal)"},
     {OPTION_WARP, 0, "warp", "N", EXPLAIN, "which warp of the launch, from 0 (where requests cost most)"},
-    {OPTION_OUTPUT, 'o', "output", "FILE", SCORE | RANK | RENDER | EXPLAIN,
+    {OPTION_OUTPUT, 'o', "output", "FILE", SCORE | RANK | RENDER | EXPLAIN | DIFF | CHECK,
      "write to FILE instead of standard output; a failure leaves it as it was"},
+    {OPTION_OUTPUT, 'o', "output", "FILE", FMT, "write the canonical form there (-: standard output), not in place"},
     {OPTION_OUTPUT, 'o', "output", "DIR", GENERATE, "the folder to write to; made where it is missing"},
     {OPTION_TEMPLATE, 0, "template", "FILE", GENERATE,
      "F.SUFFIX.mustache: write NAME.SUFFIX, not the defaults (repeatable)"},
@@ -35,6 +41,10 @@ const struct cli_option cli_options[] = {
     {OPTION_DEPFILE, 0, "depfile", "FILE", GENERATE,
      "write a rule for make and ninja: the files that the code was made from"},
     {OPTION_DEP_TARGET, 0, "dep-target", "TARGET", GENERATE, "what that rule is for (the files in DIR; repeatable)"},
+    {OPTION_AGAINST, 0, "against", "OLD", CHECK,
+     "exit 1 where a kernel costs more than in OLD: a file or a folder"},
+    {OPTION_ALLOW, 0, "allow", "PCT", CHECK, "let costs grow by so many per cent (0)"},
+    {OPTION_EXIT_CODE, 0, "exit-code", NULL, DIFF, "exit 1 if there is a difference"},
     {OPTION_DATA, 0, "data", "VIEW.json", RENDER, "the values that the template names: any JSON"},
     {OPTION_PARTIALS, 0, "partials", "DIR", RENDER, "where partial X is DIR/X.mustache"},
     {OPTION_ESCAPE, 0, "escape", "html|none", RENDER,
@@ -91,6 +101,26 @@ const struct cli_command_rule cli_commands[] = {
      "  sectorwise fmt layouts/*.xml\n"
      "  sectorwise fmt --diff layouts/particles.xml\n"
      "  sectorwise fmt - <layouts/particles.xml\n"},
+    {COMMAND_DIFF, "diff", "OLD NEW", 2, 9, "tell what differs between two descriptions, in meaning, bytes and cost",
+     "Tells what was added, removed, moved or changed, with record sizes, offsets and holes, and\n"
+     "what a launch of each kernel costs before and after, with pinned layouts or, where none is\n"
+     "pinned, the default. Descriptions of one meaning have no difference, whatever their text.\n"
+     "/dev/null stands for one that is not there. Takes the seven words of git's external diff too:\n"
+     "\n"
+     "  sectorwise diff old.xml layouts/particles.xml\n"
+     "  git config diff.sectorwise.command 'sectorwise diff'\n"
+     "  echo 'layouts/*.xml diff=sectorwise' >>.gitattributes\n"},
+    {COMMAND_CHECK, "check", "SPEC...", 1, SIZE_MAX,
+     "validate descriptions; with --against, fail where a kernel costs more",
+     "Looks for everything that is wrong with each SPEC, and exits 1 where something is. With\n"
+     "--against it is a gate: 1 too where a kernel moves more sectors, wavefronts or DRAM bytes, or\n"
+     "its estimated time is longer, than with the old description; it tells which access and why.\n"
+     "Kernels are compared with pinned layouts or, where none is pinned, the default. A file that\n"
+     "cannot be read or parsed is bad input (2).\n"
+     "\n"
+     "  sectorwise check layouts/*.xml\n"
+     "  git show main:layouts/particles.xml | sectorwise check layouts/particles.xml --against -\n"
+     "  sectorwise check layouts/*.xml --against old/layouts --allow 2 --format sarif -o check.sarif\n"},
     {COMMAND_NONE, NULL, NULL, 0, 0, NULL, NULL},
 };
 

@@ -59,6 +59,15 @@ void diag_note(struct diags *diags, const char *format, ...)
     va_end(arguments);
 }
 
+void diag_append(struct diags *diags, const struct diags *more)
+{
+    for (size_t i = 0; i < more->count; i++) {
+        diags->items = arena_grow(diags->arena, diags->items, diags->count, &diags->capacity, sizeof(*diags->items));
+        diags->items[diags->count++] = more->items[i];
+    }
+    diags->error_count += more->error_count;
+}
+
 /* Bytes of strangers go to a terminal: control characters become '?', so that no escape sequence gets through.
  * Tabs become one blank, which keeps the caret under its character. */
 static void append_visible(struct text *out, const char *bytes, size_t length)

@@ -39,6 +39,9 @@ void diag_warning(struct diags *diags, const char *id, struct span where, const 
 /* Attaches a mend to the diagnostic added last. */
 void diag_note(struct diags *diags, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Adds all of `more`, whose places and texts must outlive `diags`, bounds or not. */
+void diag_append(struct diags *diags, const struct diags *more);
+
 static inline bool diag_failed(const struct diags *diags)
 {
     return diags->error_count > 0;

@@ -2,7 +2,9 @@
 #include <unistd.h>
 
 #include "candidates.h"
+#include "cli_check.h"
 #include "cli_depfile.h"
+#include "cli_diff.h"
 #include "cli_explain.h"
 #include "cli_fmt.h"
 #include "cli_output.h"
@@ -154,6 +156,10 @@ static enum exit_status run_command(struct run *run, int argc, char **argv)
         return cli_fmt(run);
     case COMMAND_EXPLAIN:
         return cli_explain(run);
+    case COMMAND_CHECK:
+        return cli_check(run);
+    case COMMAND_DIFF:
+        return cli_diff(run);
     case COMMAND_NONE:
         break;
     }

@@ -388,8 +388,8 @@ static bool fits_device(const struct kernel_score *score, const struct device *d
     return false;
 }
 
-struct score *score_spec(const struct spec *spec, const struct device *device, struct option *const *chosen,
-                         struct arena *arena, struct diags *diags)
+static struct score *score_kernels(const struct spec *spec, const struct device *device, struct option *const *chosen,
+                                   bool traffic, struct arena *arena, struct diags *diags)
 {
     struct score *score = arena_alloc(arena, sizeof(*score));
     score->kernels = arena_array(arena, spec->kernel_count + 1, sizeof(*score->kernels));
@@ -402,8 +402,20 @@ struct score *score_spec(const struct spec *spec, const struct device *device, s
             diag_error(diags, "inapplicable-candidate", kernel->name.where, "%s", reason);
             continue;
         }
-        if (score_kernel(&score->kernels[k], spec, k, device, chosen, wide, false, arena, diags))
+        if (score_kernel(&score->kernels[k], spec, k, device, chosen, wide, traffic, arena, diags))
             (void)fits_device(&score->kernels[k], device, diags);
     }
     return diag_failed(diags) ? NULL : score;
+}
+
+struct score *score_spec(const struct spec *spec, const struct device *device, struct option *const *chosen,
+                         struct arena *arena, struct diags *diags)
+{
+    return score_kernels(spec, device, chosen, false, arena, diags);
+}
+
+struct score *score_spec_traffic(const struct spec *spec, const struct device *device, struct option *const *chosen,
+                                 struct arena *arena, struct diags *diags)
+{
+    return score_kernels(spec, device, chosen, true, arena, diags);
 }

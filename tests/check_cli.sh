@@ -173,7 +173,7 @@ help() {
     cp out help
     exits 0 help
     same out help
-    for command in score rank explain generate render fmt; do
+    for command in score rank explain generate render fmt check diff; do
         exits 0 $command --help
         has "usage: sectorwise $command [OPTION...]" out
         cp out help
@@ -183,7 +183,7 @@ help() {
         same out help
         if [ "$(awk 'length > 100' out)" = '' ]; then good; else bad "help of $command: a line is too long"; fi
     done
-    for later in report diff verify; do
+    for later in report verify; do
         run --help
         lacks " $later " out
         exits 2 $later p.xml

@@ -87,7 +87,13 @@ for wrong in broken unknown missing; do
 done
 exits 2 fmt
 exits 2 fmt - -
-exits 2 fmt a.xml -o b.xml
+exits 0 fmt a.xml -o -
+holds out "$canonical"
+holds a.xml "$other"
+exits 0 fmt a.xml -o b.xml
+holds b.xml "$canonical"
+holds a.xml "$other"
+exits 2 fmt a.xml c.xml -o b.xml
 if [ -w / ] && [ "$(id -u)" = 0 ]; then :; else
     mkdir closed
     echo "$other" >closed/a.xml

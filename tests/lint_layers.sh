@@ -13,7 +13,9 @@ sectorwise
 report
 generate emit fmt
 view
-rank
+gate
+diff
+rank cost
 estimate
 explain
 score

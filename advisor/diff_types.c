@@ -1,0 +1,132 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "check.h"
+#include "diff_internal.h"
+
+static const struct type *find_type(const struct spec *spec, const char *name)
+{
+    const struct type *type = spec->types;
+    while (type != NULL && strcmp(type->name.text, name) != 0)
+        type = type->next;
+    return type;
+}
+
+static const struct field *find_field(const struct type *type, const char *name)
+{
+    for (size_t i = 0; i < type->field_count; i++)
+        if (strcmp(type->fields[i].name.text, name) == 0)
+            return &type->fields[i];
+    return NULL;
+}
+
+static const char *kind_name(const struct type *type)
+{
+    return type->kind == TYPE_UNION ? "union" : "struct";
+}
+
+const char *diff_field_type(struct differ *differ, const struct field *field)
+{
+    const char *text = field->type->name.text;
+    for (unsigned i = 0; i < field->dim_count; i++)
+        text = arena_printf(differ->arena, "%s[%" PRIu64 "]", text, field->dims[i]);
+    return text;
+}
+
+/* The bytes of a record that nothing owns: "none", "4 bytes at 12 and 4 at 28", "40 bytes in 7 places". */
+static const char *holes_text(struct differ *differ, const struct type *type)
+{
+    enum { SHOWN_MAX = 3 };
+    const struct record *record = check_flatten(differ->arena, type);
+    const char *text = "";
+    uint64_t places = 0, bytes = 0;
+    for (uint64_t at = 0, from = 0; record != NULL && at <= type->size; at++) {
+        bool hole = at < type->size && !record->owned[at];
+        if (hole && (at == 0 || record->owned[at - 1]))
+            from = at;
+        bytes += hole;
+        if (hole || at == 0 || record->owned[at - 1])
+            continue;
+        if (places++ < SHOWN_MAX)
+            text = arena_printf(differ->arena, "%s%s%" PRIu64 "%s at %" PRIu64, text, places == 1 ? "" : " and ",
+                                at - from,
+                                places > 1       ? ""
+                                : at - from == 1 ? " byte"
+                                                 : " bytes",
+                                from);
+    }
+    if (places > SHOWN_MAX)
+        return arena_printf(differ->arena, "%" PRIu64 " bytes in %" PRIu64 " places", bytes, places);
+    return places == 0 ? "none" : text;
+}
+
+static struct change field_change(struct differ *differ, const struct type *type, const struct field *before,
+                                  const struct field *after)
+{
+    struct change change = {.of = "field", .type = type};
+    change.kind = before == NULL ? CHANGE_ADDED : after == NULL ? CHANGE_REMOVED : CHANGE_CHANGED;
+    change.name = after != NULL ? after->name.text : before->name.text;
+    change.owner = arena_printf(differ->arena, "%s %s", kind_name(type), type->name.text);
+    if (before != NULL)
+        change.where_before = before->name.where;
+    if (after != NULL)
+        change.where_after = after->name.where;
+    return change;
+}
+
+static void diff_field(struct differ *differ, const struct type *type, const struct field *before,
+                       const struct field *after)
+{
+    struct change change = field_change(differ, type, before, after);
+    diff_aspect(&change, "type", before == NULL ? NULL : diff_field_type(differ, before),
+                after == NULL ? NULL : diff_field_type(differ, after));
+    diff_aspect(&change, "offset", before == NULL ? NULL : arena_printf(differ->arena, "%" PRIu64, before->offset),
+                after == NULL ? NULL : arena_printf(differ->arena, "%" PRIu64, after->offset));
+    bool stated =
+        before != NULL && after != NULL && (before->align_text.text != NULL || after->align_text.text != NULL);
+    if (stated)
+        diff_number(differ, &change, "align", before->align, after->align);
+    diff_commit(differ, &change);
+}
+
+static void diff_fields(struct differ *differ, const struct type *before, const struct type *after)
+{
+    for (size_t i = 0; i < after->field_count; i++)
+        diff_field(differ, after, find_field(before, after->fields[i].name.text), &after->fields[i]);
+    for (size_t i = 0; i < before->field_count; i++)
+        if (find_field(after, before->fields[i].name.text) == NULL)
+            diff_field(differ, after, &before->fields[i], NULL);
+}
+
+static void diff_type(struct differ *differ, const struct type *before, const struct type *after)
+{
+    const struct type *type = after != NULL ? after : before;
+    struct change change = {.of = kind_name(type), .name = type->name.text, .owner = "", .type = type};
+    change.kind = before == NULL ? CHANGE_ADDED : after == NULL ? CHANGE_REMOVED : CHANGE_CHANGED;
+    if (before != NULL)
+        change.where_before = before->name.where;
+    if (after != NULL)
+        change.where_after = after->name.where;
+    if (before == NULL || after == NULL) {
+        diff_aspect(&change, "size", before == NULL ? NULL : arena_printf(differ->arena, "%" PRIu64, before->size),
+                    after == NULL ? NULL : arena_printf(differ->arena, "%" PRIu64, after->size));
+        diff_commit(differ, &change);
+        return;
+    }
+    diff_aspect(&change, "kind", kind_name(before), kind_name(after));
+    diff_number(differ, &change, "size", before->size, after->size);
+    diff_number(differ, &change, "align", before->align, after->align);
+    diff_aspect(&change, "packed", before->packed ? "true" : "false", after->packed ? "true" : "false");
+    diff_aspect(&change, "holes", holes_text(differ, before), holes_text(differ, after));
+    diff_commit(differ, &change);
+    diff_fields(differ, before, after);
+}
+
+void diff_types(struct differ *differ)
+{
+    for (const struct type *type = differ->after->types; type != NULL; type = type->next)
+        diff_type(differ, find_type(differ->before, type->name.text), type);
+    for (const struct type *type = differ->before->types; type != NULL; type = type->next)
+        if (find_type(differ->after, type->name.text) == NULL)
+            diff_type(differ, type, NULL);
+}
