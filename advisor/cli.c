@@ -109,15 +109,14 @@ static int64_t take_number(struct parser *parser, const char *option, const char
     return number;
 }
 
-static void take_allow(struct parser *parser, const char *value)
+static void take_percent(struct parser *parser, const char *option, double *out, const char *value)
 {
     const double most = 1e6;
     char *end;
-    double number = strtod(value, &end);
-    if (value[0] < '0' || value[0] > '9' || *end != '\0' || !(number <= most))
-        refuse(parser,
-               arena_printf(parser->arena, "'--allow' takes a percentage from 0 on, not '%s'", shown(parser, value)));
-    parser->cli->allow = number;
+    *out = strtod(value, &end);
+    if (value[0] < '0' || value[0] > '9' || *end != '\0' || !(*out <= most))
+        refuse(parser, arena_printf(parser->arena, "'--%s' takes a percentage from 0 on, not '%s'", option,
+                                    shown(parser, value)));
 }
 
 static void take_word(struct parser *parser, struct cli_words *words, const char *value)
@@ -173,8 +172,9 @@ static const char **find_text(struct cli *cli, enum cli_option_id id)
     const struct {
         enum cli_option_id id;
         const char **text;
-    } texts[] = {{OPTION_DEVICE, &cli->device},   {OPTION_DEPFILE, &cli->depfile}, {OPTION_KERNEL, &cli->kernel},
-                 {OPTION_AGAINST, &cli->against}, {OPTION_DATA, &cli->data},       {OPTION_PARTIALS, &cli->partials}};
+    } texts[] = {{OPTION_DEVICE, &cli->device},    {OPTION_DEPFILE, &cli->depfile}, {OPTION_KERNEL, &cli->kernel},
+                 {OPTION_AGAINST, &cli->against},  {OPTION_NCU, &cli->ncu},         {OPTION_DATA, &cli->data},
+                 {OPTION_PARTIALS, &cli->partials}};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (texts[i].id == id)
             return texts[i].text;
@@ -212,7 +212,10 @@ static void take_option(struct parser *parser, const struct cli_option *option, 
         cli->warp = take_number(parser, "warp", value, 0);
         break;
     case OPTION_ALLOW:
-        take_allow(parser, value);
+        take_percent(parser, option->name, &cli->allow, value);
+        break;
+    case OPTION_TOLERANCE:
+        take_percent(parser, option->name, &cli->tolerance, value);
         break;
     case OPTION_OUTPUT:
         take_output(parser, value);
@@ -229,6 +232,7 @@ static void take_option(struct parser *parser, const struct cli_option *option, 
     case OPTION_DEPFILE:
     case OPTION_KERNEL:
     case OPTION_AGAINST:
+    case OPTION_NCU:
     case OPTION_DATA:
     case OPTION_PARTIALS:
         *find_text(cli, option->id) = value;
@@ -408,10 +412,14 @@ static void check_complete(struct parser *parser)
         refuse(parser, "'generate' writes to a folder, not to standard output");
     if (cli->command == COMMAND_EXPLAIN && cli->kernel == NULL)
         refuse(parser, "'explain' needs --kernel NAME");
+    if (cli->command == COMMAND_VERIFY && cli->ncu == NULL)
+        refuse(parser, "'verify' needs --ncu FILE.csv");
     if (cli->command == COMMAND_RENDER && cli->data == NULL)
         refuse(parser, "'render' needs --data VIEW.json");
-    if (cli->input != NULL && cli->data != NULL && strcmp(cli->input, "-") == 0 && strcmp(cli->data, "-") == 0)
-        refuse(parser, "template and data cannot both be standard input");
+    const char *second = cli->data != NULL ? cli->data : cli->ncu;
+    if (cli->input != NULL && second != NULL && strcmp(cli->input, "-") == 0 && strcmp(second, "-") == 0)
+        refuse(parser, cli->data != NULL ? "template and data cannot both be standard input"
+                                         : "description and counters cannot both be standard input");
     if (diag_failed(parser->diags) && parser->diags->items[parser->diags->count - 1].note == NULL)
         diag_note(parser->diags, "'sectorwise %s --help' tells more", rule->name);
 }
@@ -430,7 +438,7 @@ static void settle_output(struct cli *cli)
 enum cli_outcome cli_parse(struct cli *out, struct text *answer, struct arena *arena, int argc, char *const argv[],
                            struct diags *diags)
 {
-    *out = (struct cli){.device = "h200", .access = -1, .warp = -1};
+    *out = (struct cli){.device = "h200", .tolerance = 1, .access = -1, .warp = -1};
     if (argc > 1 && strcmp(argv[1], "--complete") == 0) {
         cli_complete(answer, arena, argv + 2);
         return CLI_ANSWERED;

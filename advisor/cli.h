@@ -20,7 +20,8 @@ enum cli_command {
     COMMAND_FMT,
     COMMAND_EXPLAIN,
     COMMAND_DIFF,
-    COMMAND_CHECK
+    COMMAND_CHECK,
+    COMMAND_VERIFY
 };
 
 enum cli_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_SARIF };
@@ -52,6 +53,8 @@ struct cli {
     bool in_place;       /* fmt: without -o, --check and --diff */
     const char *against; /* check; NULL: nothing */
     double allow;        /* per cent */
+    const char *ncu;     /* verify */
+    double tolerance;    /* verify, percent */
     const char *depfile; /* generate; NULL: none */
     struct cli_words dep_targets;
     const char *kernel;          /* explain */

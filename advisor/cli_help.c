@@ -12,7 +12,8 @@ enum {
     EXPLAIN = 1 << COMMAND_EXPLAIN,
     DIFF = 1 << COMMAND_DIFF,
     CHECK = 1 << COMMAND_CHECK,
-    ADVICE = SCORE | RANK | GENERATE | EXPLAIN
+    VERIFY = 1 << COMMAND_VERIFY,
+    ADVICE = SCORE | RANK | GENERATE | EXPLAIN | VERIFY
 };
 
 const struct cli_option cli_options[] = {
@@ -26,10 +27,9 @@ const struct cli_option cli_options[] = {
     {OPTION_FORMAT, 0, "format", "text|json|sarif", CHECK, "how to tell the results (text)"},
     {OPTION_TOP, 0, "top", "N", RANK, "show the N best candidates only"},
     {OPTION_KERNEL, 0, "kernel", "NAME", EXPLAIN, "the kernel that has the access"},
-    {OPTION_ACCESS, 0, "access", "N", EXPLAIN,
-     "which of its accesses, from 0 on (the furthest from its ideal)"},
+    {OPTION_ACCESS, 0, "access", "N", EXPLAIN, "which of its accesses, from 0 on (the furthest from its ideal)"},
     {OPTION_WARP, 0, "warp", "N", EXPLAIN, "which warp of the launch, from 0 (where requests cost most)"},
-    {OPTION_OUTPUT, 'o', "output", "FILE", SCORE | RANK | RENDER | EXPLAIN | DIFF | CHECK,
+    {OPTION_OUTPUT, 'o', "output", "FILE", SCORE | RANK | RENDER | EXPLAIN | DIFF | CHECK | VERIFY,
      "write to FILE instead of standard output; a failure leaves it as it was"},
     {OPTION_OUTPUT, 'o', "output", "FILE", FMT, "write the canonical form there (-: standard output), not in place"},
     {OPTION_OUTPUT, 'o', "output", "DIR", GENERATE, "the folder to write to; made where it is missing"},
@@ -41,10 +41,11 @@ const struct cli_option cli_options[] = {
     {OPTION_DEPFILE, 0, "depfile", "FILE", GENERATE,
      "write a rule for make and ninja: the files that the code was made from"},
     {OPTION_DEP_TARGET, 0, "dep-target", "TARGET", GENERATE, "what that rule is for (the files in DIR; repeatable)"},
-    {OPTION_AGAINST, 0, "against", "OLD", CHECK,
-     "exit 1 where a kernel costs more than in OLD: a file or a folder"},
+    {OPTION_AGAINST, 0, "against", "OLD", CHECK, "exit 1 where a kernel costs more than in OLD: a file or a folder"},
     {OPTION_ALLOW, 0, "allow", "PCT", CHECK, "let costs grow by so many per cent (0)"},
     {OPTION_EXIT_CODE, 0, "exit-code", NULL, DIFF, "exit 1 if there is a difference"},
+    {OPTION_NCU, 0, "ncu", "FILE.csv", VERIFY, "what Nsight Compute measured"},
+    {OPTION_TOLERANCE, 0, "tolerance", "PCT", VERIFY, "how far a count may be from what is predicted, in percent (1)"},
     {OPTION_DATA, 0, "data", "VIEW.json", RENDER, "the values that the template names: any JSON"},
     {OPTION_PARTIALS, 0, "partials", "DIR", RENDER, "where partial X is DIR/X.mustache"},
     {OPTION_ESCAPE, 0, "escape", "html|none", RENDER,
@@ -121,6 +122,26 @@ const struct cli_command_rule cli_commands[] = {
      "  sectorwise check layouts/*.xml\n"
      "  git show main:layouts/particles.xml | sectorwise check layouts/particles.xml --against -\n"
      "  sectorwise check layouts/*.xml --against old/layouts --allow 2 --format sarif -o check.sarif\n"},
+    {COMMAND_VERIFY, "verify", "SPEC", 1, 1, "compare what is predicted with what a GPU counted",
+     "Compares the counts of each kernel with those that Nsight Compute measured of launches of it,\n"
+     "and names the accesses that make a differing count up; such a difference is a finding. A\n"
+     "launch belongs to the kernel whose name its function has, if it has its blocks and threads.\n"
+     "Estimates (L2, DRAM, time) are shown, not judged; wavefronts of shared memory may be a quarter\n"
+     "more, for arbitration between warps. Look-ups in tables are not counted, but code does load\n"
+     "them. The counters, each with .sum at its end; what is not measured is left out:\n"
+     "\n"
+     "  gpu__time_duration, dram__bytes_read, dram__bytes_write,\n"
+     "  l1tex__t_requests_pipe_lsu_mem_global_op_{ld,st,atom,red},\n"
+     "  l1tex__t_sectors_pipe_lsu_mem_global_op_{ld,st,atom,red},\n"
+     "  l1tex__t_set_accesses_pipe_lsu_mem_global_op_ld,\n"
+     "  l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{ld,st},\n"
+     "  l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{ld,st},\n"
+     "  lts__t_sectors_srcunit_tex_op_{read,write}\n"
+     "\n"
+     "In bash braces make the list, and METRICS stands for it here:\n"
+     "\n"
+     "  ncu --csv --page raw --clock-control none --metrics METRICS ./program >counters.csv\n"
+     "  sectorwise verify layouts/particles.xml --ncu counters.csv\n"},
     {COMMAND_NONE, NULL, NULL, 0, 0, NULL, NULL},
 };
 

@@ -21,6 +21,10 @@ void emit_score(struct text *out, const json_t *view, bool color);
 /* Appends a view of `rank` (view_rank) as text: the table of candidates, the best one kernel by kernel, the verdict. */
 void emit_rank(struct text *out, const json_t *view, bool color);
 
+/* Appends a view of `verify` (view_verify) as text: for each kernel a table of its counts, and of each count that
+ * differs the accesses that it is made of. */
+void emit_verify(struct text *out, const json_t *view, bool color);
+
 /* Appends a view of `generate` (view_generate) as text: the candidates that the code is for, and its files. */
 void emit_generate(struct text *out, const json_t *view, bool color);
 

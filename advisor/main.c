@@ -10,6 +10,7 @@
 #include "cli_output.h"
 #include "cli_render.h"
 #include "cli_run.h"
+#include "cli_verify.h"
 #include "emit.h"
 #include "generate.h"
 #include "rank.h"
@@ -160,6 +161,8 @@ static enum exit_status run_command(struct run *run, int argc, char **argv)
         return cli_check(run);
     case COMMAND_DIFF:
         return cli_diff(run);
+    case COMMAND_VERIFY:
+        return cli_verify(run);
     case COMMAND_NONE:
         break;
     }

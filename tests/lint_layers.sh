@@ -15,6 +15,7 @@ generate emit fmt
 view
 gate
 diff
+verify
 rank cost
 estimate
 explain
@@ -29,7 +30,7 @@ plan
 layout
 check
 device_load
-read embedded
+read embedded ncu
 template
 template_lex
 device
