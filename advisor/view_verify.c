@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "ncu.h"
+#include "view.h"
 #include "view_put.h"
 
 static const char *kind_name(enum verify_kind kind)
@@ -106,12 +107,8 @@ static json_t *make_kernel(const struct verified_kernel *kernel)
 json_t *view_verify(const struct spec *spec, const struct device *device, const struct ranked *best,
                     const struct verify *verify)
 {
-    json_t *root = json_object(), *arrays = json_object(), *kernels = json_array(), *others = json_array();
-    put_text(root, "format", "sectorwise-verify-1");
-    put_text(root, "layout", spec->name.text);
-    put_text(root, "device", device->name);
-    put_text(root, "device_title", device->title == NULL ? device->name : device->title);
-    put_flag(root, "calibrated", device->calibrated);
+    json_t *root = view_root(spec, device, "sectorwise-verify-1");
+    json_t *arrays = json_object(), *kernels = json_array(), *others = json_array();
     for (size_t i = 0; i < spec->array_count; i++)
         put_text(arrays, best->chosen[i]->array->name.text, best->chosen[i]->candidate.text);
     put(root, "arrays", arrays);
