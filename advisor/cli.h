@@ -21,7 +21,8 @@ enum cli_command {
     COMMAND_EXPLAIN,
     COMMAND_DIFF,
     COMMAND_CHECK,
-    COMMAND_VERIFY
+    COMMAND_VERIFY,
+    COMMAND_REPORT
 };
 
 enum cli_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_SARIF };

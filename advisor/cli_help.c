@@ -13,7 +13,8 @@ enum {
     DIFF = 1 << COMMAND_DIFF,
     CHECK = 1 << COMMAND_CHECK,
     VERIFY = 1 << COMMAND_VERIFY,
-    ADVICE = SCORE | RANK | GENERATE | EXPLAIN | VERIFY
+    REPORT = 1 << COMMAND_REPORT,
+    ADVICE = SCORE | RANK | GENERATE | EXPLAIN | REPORT | VERIFY
 };
 
 const struct cli_option cli_options[] = {
@@ -25,11 +26,11 @@ const struct cli_option cli_options[] = {
      "the GPU: a name that is built in, or an XML file (h200)"},
     {OPTION_FORMAT, 0, "format", "text|json", ADVICE | DIFF, "how to tell the results (text)"},
     {OPTION_FORMAT, 0, "format", "text|json|sarif", CHECK, "how to tell the results (text)"},
-    {OPTION_TOP, 0, "top", "N", RANK, "show the N best candidates only"},
+    {OPTION_TOP, 0, "top", "N", RANK | REPORT, "show the N best candidates only (in a report: 20)"},
     {OPTION_KERNEL, 0, "kernel", "NAME", EXPLAIN, "the kernel that has the access"},
     {OPTION_ACCESS, 0, "access", "N", EXPLAIN, "which of its accesses, from 0 on (the furthest from its ideal)"},
     {OPTION_WARP, 0, "warp", "N", EXPLAIN, "which warp of the launch, from 0 (where requests cost most)"},
-    {OPTION_OUTPUT, 'o', "output", "FILE", SCORE | RANK | RENDER | EXPLAIN | DIFF | CHECK | VERIFY,
+    {OPTION_OUTPUT, 'o', "output", "FILE", SCORE | RANK | RENDER | EXPLAIN | REPORT | DIFF | CHECK | VERIFY,
      "write to FILE instead of standard output; a failure leaves it as it was"},
     {OPTION_OUTPUT, 'o', "output", "FILE", FMT, "write the canonical form there (-: standard output), not in place"},
     {OPTION_OUTPUT, 'o', "output", "DIR", GENERATE, "the folder to write to; made where it is missing"},
@@ -89,6 +90,13 @@ const struct cli_command_rule cli_commands[] = {
      "  sectorwise explain layouts/particles.xml --kernel drift --access 1 --warp 7\n"
      "  sectorwise explain layouts/particles.xml --kernel drift --candidate 'particles=soa/wide(4)'\n"
      "  sectorwise explain layouts/particles.xml --kernel drift -o drift.svg\n"},
+    {COMMAND_REPORT, "report", "SPEC", 1, 1, "write a page for a review: verdict, ranking, kernels and pictures",
+     "Writes one HTML page that needs nothing else, no script and no network: the verdict, the\n"
+     "ranking, each kernel's counts and the picture of its worst access under today's layout and\n"
+     "under the best one, where the bytes of each array are, and what all this rests on.\n"
+     "\n"
+     "  sectorwise report layouts/particles.xml -o particles.html\n"
+     "  sectorwise report layouts/particles.xml --top 10 -o -\n"},
     {COMMAND_RENDER, "render", "TEMPLATE", 1, 1, "fill in a Mustache template with values of a JSON file",
      "The template engine by itself. What `rank --format json` writes will do for a view.\n"
      "\n"

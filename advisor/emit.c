@@ -23,20 +23,6 @@ void emit_json(struct text *out, const json_t *view)
     free(dumped);
 }
 
-/* What bounds a time, in a word or two; the verdict has room for more. */
-static const char *show_bound(const char *name)
-{
-    static const char *const shown[RESOURCE_COUNT] = {
-        [RESOURCE_DRAM] = "DRAM",        [RESOURCE_L2] = "L2",         [RESOURCE_L1] = "L1",
-        [RESOURCE_SHARED] = "shared",    [RESOURCE_ISSUE] = "issue",   [RESOURCE_FLOPS] = "flops",
-        [RESOURCE_FLIGHT] = "in flight", [RESOURCE_LAUNCH] = "launch",
-    };
-    for (int i = 0; i < RESOURCE_COUNT; i++)
-        if (strcmp(resource_name((enum resource)i), name) == 0)
-            return shown[i];
-    return name;
-}
-
 static void cell_count(struct emit_table *table, const json_t *object, const char *key)
 {
     table_cell(table, PAINT_NONE, show_count(table->arena, get_count(object, key)));

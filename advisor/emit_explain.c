@@ -5,7 +5,7 @@
 
 #include "emit_explain_internal.h"
 
-enum { ROWS_MAX = 16, EMIT_COSTS = WARP_LANES + 1 };
+enum { NAME_ROOM = 24, PLACE_ROOM = 36, ROWS_MAX = 16, EMIT_COSTS = WARP_LANES + 1 };
 
 /* "read", "copy-in", "write of the tail" */
 static const char *say_op(struct painter *painter, const json_t *group)
@@ -43,19 +43,41 @@ void trim_line(struct painter *painter)
         out->bytes[--out->length] = '\0';
 }
 
+/* Appends a sentence in lines of the width, broken at blanks. */
+static void print_sentence(struct painter *painter, const char *sentence, size_t indent)
+{
+    size_t column = 0;
+    while (*sentence != '\0') {
+        const size_t length = strcspn(sentence, " ");
+        if (column > 0 && column + 1 + length > painter->style.width) {
+            text_putc(painter->out, '\n');
+            column = 0;
+        }
+        text_repeat(painter->out, ' ', column > 0 ? 1 : indent);
+        text_append(painter->out, sentence, length);
+        column += length + (column > 0 ? 1 : indent);
+        sentence += length + (sentence[length] == ' ');
+    }
+    text_putc(painter->out, '\n');
+}
+
 static void print_head(struct painter *painter)
 {
+    struct arena *arena = &painter->arena;
     const json_t *view = painter->view, *access = json_object_get(view, "access");
     const char *field = get_text(access, "field");
-    text_printf(painter->out, "%s on %s: kernel %s, access %" PRId64 "%s\n", get_text(view, "layout"),
-                get_text(view, "device_title"), get_text(view, "kernel"), get_count(access, "number"),
-                !get_bool(access, "worst")     ? ""
-                : get_count(access, "of") == 1 ? ", its only one"
-                                               : ", the furthest from its ideal");
-    text_printf(painter->out, "%s %s%s%s (line %" PRId64 ") by %s; %s of %s", get_text(access, "op"),
-                get_text(access, "array"), field[0] == '\0' ? "" : ".", field, get_count(access, "source_line"),
-                get_text(access, "candidate"), show_plural(&painter->arena, get_count(view, "blocks"), "block"),
-                show_plural(&painter->arena, get_count(view, "block_warps"), "warp"));
+    const char *why = !get_bool(access, "worst")     ? ""
+                      : get_count(access, "of") == 1 ? ", its only one"
+                                                     : ", the furthest from its ideal";
+    text_printf(painter->out, "%s on %s\n", get_text(view, "layout"), get_text(view, "device_title"));
+    print_sentence(painter,
+                   arena_printf(arena, "kernel %s, access %" PRId64 "%s: %s %s%s%s (line %" PRId64 ") by %s",
+                                get_text(view, "kernel"), get_count(access, "number"), why, get_text(access, "op"),
+                                get_text(access, "array"), field[0] == '\0' ? "" : ".", field,
+                                get_count(access, "source_line"), get_text(access, "candidate")),
+                   0);
+    text_printf(painter->out, "%s of %s", show_plural(arena, get_count(view, "blocks"), "block"),
+                show_plural(arena, get_count(view, "block_warps"), "warp"));
     if (get_count(view, "records_a_thread") > 1)
         text_printf(painter->out, ", %" PRId64 " records a thread", get_count(view, "records_a_thread"));
     text_putc(painter->out, '\n');
@@ -80,7 +102,7 @@ static void cells(struct painter *painter, struct emit_table *table, const json_
     const int64_t requests = get_count(instruction, "instructions");
     const int64_t cost = get_count(instruction, get_text(instruction, "cost_unit"));
     table_printf(table, PAINT_NONE, "%s", say_op(painter, group));
-    table_cell(table, PAINT_NONE, say_what(painter, instruction));
+    table_cell(table, PAINT_NONE, show_name(&painter->arena, say_what(painter, instruction), NAME_ROOM));
     table_printf(table, PAINT_NONE, "%" PRId64, get_count(instruction, "lane_bytes"));
     table_cell(table, PAINT_NONE, show_count(&painter->arena, requests));
     table_printf(table, PAINT_NONE, "%.2f", requests == 0 ? 0 : (double)cost / (double)requests);
@@ -134,7 +156,9 @@ static void cells_cost(struct painter *painter, struct emit_table *table, const 
     table_printf(table, PAINT_NONE, "%" PRId64, get_count(cost, "cost"));
     table_cell(table, PAINT_NONE, show_count(&painter->arena, requests));
     table_printf(table, PAINT_NONE, "%.1f %%", 100.0 * (double)requests / (double)all);
-    table_cell(table, PAINT_NONE, show_place(&painter->arena, json_object_get(cost, "first")));
+    const size_t room = painter->style.width - EXPLAIN_WIDTH + PLACE_ROOM;
+    table_cell(table, PAINT_NONE,
+               show_fit(&painter->arena, show_place(&painter->arena, json_object_get(cost, "first")), room));
 }
 
 /* The most that a request of the launch costs, and what most of them do. */
@@ -219,9 +243,12 @@ static void print_together(struct painter *painter, const json_t *group)
     const size_t count = json_array_size(json_object_get(group, "instructions"));
     if (count < 2 || is_shared(group))
         return;
-    text_printf(painter->out, "  the access's %zu %ss here touch %s together, %s counted one by one\n", count,
-                get_text(group, "op"), show_plural(&painter->arena, get_count(group, "distinct_sectors"), "sector"),
-                show_count(&painter->arena, get_count(group, "sectors")));
+    print_sentence(painter,
+                   arena_printf(&painter->arena, "the access's %zu %ss here touch %s together, %s counted one by one",
+                                count, get_text(group, "op"),
+                                show_plural(&painter->arena, get_count(group, "distinct_sectors"), "sector"),
+                                show_count(&painter->arena, get_count(group, "sectors"))),
+                   2);
 }
 
 static void print_title(struct painter *painter, const json_t *group, const json_t *instruction)

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "estimate.h"
+
 const char *get_text(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
@@ -108,6 +110,13 @@ const char *show_fit(struct arena *arena, const char *list, size_t room)
     return arena_printf(arena, "%.*s ...", (int)keep, list);
 }
 
+const char *show_name(struct arena *arena, const char *name, size_t room)
+{
+    if (strlen(name) <= room)
+        return name;
+    return arena_printf(arena, "%.*s...", room < 3 ? 0 : (int)room - 3, name);
+}
+
 const char *show_place(struct arena *arena, const json_t *place)
 {
     const char *said = arena_printf(arena, "block %s, warp %" PRId64, show_count(arena, get_count(place, "block")),
@@ -121,4 +130,17 @@ const char *show_place(struct arena *arena, const json_t *place)
                                          : arena_printf(arena, "%s, trip %s of %s", said, number, loop);
     }
     return said;
+}
+
+const char *show_bound(const char *name)
+{
+    static const char *const shown[RESOURCE_COUNT] = {
+        [RESOURCE_DRAM] = "DRAM",        [RESOURCE_L2] = "L2",         [RESOURCE_L1] = "L1",
+        [RESOURCE_SHARED] = "shared",    [RESOURCE_ISSUE] = "issue",   [RESOURCE_FLOPS] = "flops",
+        [RESOURCE_FLIGHT] = "in flight", [RESOURCE_LAUNCH] = "launch",
+    };
+    for (int i = 0; i < RESOURCE_COUNT; i++)
+        if (strcmp(resource_name((enum resource)i), name) == 0)
+            return shown[i];
+    return name;
 }

@@ -9,6 +9,7 @@
 #include "cli_fmt.h"
 #include "cli_output.h"
 #include "cli_render.h"
+#include "cli_report.h"
 #include "cli_run.h"
 #include "cli_verify.h"
 #include "emit.h"
@@ -163,6 +164,8 @@ static enum exit_status run_command(struct run *run, int argc, char **argv)
         return cli_diff(run);
     case COMMAND_VERIFY:
         return cli_verify(run);
+    case COMMAND_REPORT:
+        return cli_report(run);
     case COMMAND_NONE:
         break;
     }

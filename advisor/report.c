@@ -6,6 +6,7 @@
 #include "embedded_template.h"
 #include "emit_show.h"
 #include "report_drawing.h"
+#include "report_page.h"
 #include "template.h"
 #include "view_put.h"
 
@@ -44,5 +45,13 @@ bool report_svg(struct text *out, const json_t *explain, struct arena *arena, st
     put(view, "drawing", drawing);
     const bool good = fill_in(out, "explain.svg", view, arena, diags);
     json_decref(view);
+    return good;
+}
+
+bool report_html(struct text *out, const json_t *report, struct arena *arena, struct diags *diags)
+{
+    json_t *page = report_page(report);
+    const bool good = fill_in(out, "report.html", page, arena, diags);
+    json_decref(page);
     return good;
 }

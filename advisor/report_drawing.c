@@ -4,65 +4,17 @@
 #include <string.h>
 
 #include "emit_show.h"
+#include "report_draw.h"
 #include "request.h"
 #include "view_put.h"
 
 /* A line of 128 bytes is four sectors of 32, with a gap between them. */
-enum {
-    WIDTH = 580,
-    LEFT = 70,
-    BYTE = 3,
-    GAP = 4,
-    SECTOR_WIDTH = BYTE * SECTOR_BYTES + GAP,
-    ROW = 17,
-    BOX = 14,
-    TEXT_LINE = 16,
-    BASELINE = 11, /* of a text in a row */
-    LANES_ROOM = 17,
-    COLORS = 8
-};
+enum { BYTE = 3, GAP = 4, SECTOR_WIDTH = BYTE * SECTOR_BYTES + GAP, LANES_ROOM = 17, KEY_ROOM = 22, TITLE_ROOM = 36 };
 
 struct drawer {
     struct arena arena;
     const json_t *explain;
 };
-
-/* What is drawn so far of one panel. */
-struct panel {
-    json_t *view, *notes, *boxes, *labels, *keys;
-    int y; /* where the next row begins */
-};
-
-static void add_label(struct panel *panel, int x, int y, const char *class, const char *text)
-{
-    json_t *label = json_object();
-    put(label, "x", json_integer(x));
-    put(label, "y", json_integer(y));
-    put_text(label, "class", class);
-    put_text(label, "text", text);
-    add(panel->labels, label);
-}
-
-static json_t *add_box(struct panel *panel, int x, int y, int width, int height, const char *class)
-{
-    json_t *box = json_object();
-    put(box, "x", json_integer(x));
-    put(box, "y", json_integer(y));
-    put(box, "width", json_integer(width));
-    put(box, "height", json_integer(height));
-    put_text(box, "class", class);
-    add(panel->boxes, box);
-    return box;
-}
-
-static void add_note(struct panel *panel, const char *text)
-{
-    json_t *note = json_object();
-    panel->y += TEXT_LINE;
-    put(note, "y", json_integer(panel->y));
-    put_text(note, "text", text);
-    add(panel->notes, note);
-}
 
 static bool is_shared(const json_t *object)
 {
@@ -75,7 +27,7 @@ static const char *run_class(struct drawer *drawer, const json_t *run)
     const json_t *color = json_object_get(run, "color");
     const char *use = get_text(run, "use");
     if (color != NULL)
-        return arena_printf(&drawer->arena, "%s c%d", use, (int)(json_integer_value(color) % COLORS));
+        return arena_printf(&drawer->arena, "%s c%d", use, (int)(json_integer_value(color) % DRAW_COLORS));
     return arena_printf(&drawer->arena, "%s %s", use,
                         strcmp(get_text(run, "field"), "outside") == 0 ? "outside" : "padding");
 }
@@ -89,26 +41,24 @@ static const char *use_says(const char *use)
     return strcmp(use, "others") == 0 ? "wanted by other requests of the access" : "wasted";
 }
 
-static void draw_run(struct drawer *drawer, struct panel *panel, const json_t *sector, const json_t *run)
+static void draw_run(struct drawer *drawer, struct draw_panel *panel, const json_t *sector, const json_t *run)
 {
     enum { LETTER_ROOM = 9 };
     const int64_t address = get_count(sector, "address"), from = get_count(run, "from");
     const int slot = (int)((address - get_count(sector, "line")) / SECTOR_BYTES);
-    const int x = LEFT + slot * SECTOR_WIDTH + (int)from * BYTE, width = (int)get_count(run, "bytes") * BYTE;
-    json_t *box = add_box(panel, x, panel->y, width, BOX, run_class(drawer, run));
+    const int x = DRAW_LEFT + slot * SECTOR_WIDTH + (int)from * BYTE, width = (int)get_count(run, "bytes") * BYTE;
+    json_t *box = draw_box(panel, x, panel->y, width, DRAW_BOX, run_class(drawer, run));
     put_text(box, "says",
              arena_printf(&drawer->arena, "bytes %" PRId64 " to %" PRId64 ": %s, %s", address + from,
                           address + from + get_count(run, "bytes") - 1, get_text(run, "field"),
                           use_says(get_text(run, "use"))));
     if (width < LETTER_ROOM || json_object_get(run, "color") == NULL)
         return;
-    put_text(box, "letter", get_text(run, "letter"));
-    put(box, "letter_x", json_integer(x + width / 2));
-    put(box, "letter_y", json_integer(panel->y + BASELINE));
+    draw_letter(box, x + width / 2, panel->y + DRAW_BASELINE, get_text(run, "letter"));
 }
 
 /* The sectors of one line, and the lanes that touch it. */
-static void draw_line(struct drawer *drawer, struct panel *panel, const json_t *sectors, int64_t line)
+static void draw_line(struct drawer *drawer, struct draw_panel *panel, const json_t *sectors, int64_t line)
 {
     const json_t *sector, *run;
     size_t i, j;
@@ -120,19 +70,20 @@ static void draw_line(struct drawer *drawer, struct panel *panel, const json_t *
         const int slot = (int)((get_count(sector, "address") - line) / SECTOR_BYTES);
         lanes |= get_lanes(sector);
         json_array_foreach(json_object_get(sector, "runs"), j, run) draw_run(drawer, panel, sector, run);
-        (void)add_box(panel, LEFT + slot * SECTOR_WIDTH, panel->y, SECTOR_WIDTH - GAP, BOX, "frame");
+        (void)draw_box(panel, DRAW_LEFT + slot * SECTOR_WIDTH, panel->y, SECTOR_WIDTH - GAP, DRAW_BOX, "frame");
     }
-    add_label(panel, LEFT - 8, panel->y + BASELINE, "number", arena_printf(&drawer->arena, "%" PRId64, line));
-    add_label(panel, LEFT + 4 * SECTOR_WIDTH + 4, panel->y + BASELINE, "lanes",
-              show_fit(&drawer->arena, show_lanes(&drawer->arena, lanes), LANES_ROOM));
-    panel->y += ROW;
+    draw_label(panel, DRAW_LEFT - 8, panel->y + DRAW_BASELINE, "number",
+               arena_printf(&drawer->arena, "%" PRId64, line));
+    draw_label(panel, DRAW_LEFT + 4 * SECTOR_WIDTH + 4, panel->y + DRAW_BASELINE, "lanes",
+               show_fit(&drawer->arena, show_lanes(&drawer->arena, lanes), LANES_ROOM));
+    panel->y += DRAW_ROW;
 }
 
-static void draw_key(struct drawer *drawer, struct panel *panel, const json_t *field)
+static void draw_key(struct drawer *drawer, struct draw_panel *panel, const json_t *field)
 {
     static const char *const uses[][2] = {{"wanted_bytes", "wanted"},
                                           {"carried_bytes", "moved along"},
-                                          {"others_bytes", "wanted by the access's other requests"},
+                                          {"others_bytes", "by its other requests"},
                                           {"wasted_bytes", "wasted"}};
     const char *says = "", *class = "wasted";
     for (size_t use = 4; use-- > 0;) {
@@ -153,31 +104,31 @@ static void draw_key(struct drawer *drawer, struct panel *panel, const json_t *f
     put_text(key, "class", run_class(drawer, shown));
     if (json_object_get(field, "color") != NULL)
         put_text(key, "letter", get_text(field, "letter"));
-    put_text(key, "name", get_text(field, "field"));
+    put_text(key, "name", show_name(&drawer->arena, get_text(field, "field"), KEY_ROOM));
     put_text(key, "says", says);
     add(panel->keys, key);
     json_decref(shown);
-    panel->y += ROW;
+    panel->y += DRAW_ROW;
 }
 
-static void draw_sectors(struct drawer *drawer, struct panel *panel, const json_t *picture)
+static void draw_sectors(struct drawer *drawer, struct draw_panel *panel, const json_t *picture)
 {
     const json_t *sectors = json_object_get(picture, "sectors_touched"), *sector, *field;
     int64_t last = -1, wanted = 0;
     size_t i;
     const int64_t moved = get_count(picture, "sectors") * SECTOR_BYTES;
     json_array_foreach(json_object_get(picture, "fields"), i, field) wanted += get_count(field, "wanted_bytes");
-    add_note(panel, arena_printf(&drawer->arena, "%s of %s bytes in %s of %s are wanted: %.1f %%",
-                                 show_count(&drawer->arena, wanted), show_count(&drawer->arena, moved),
-                                 show_plural(&drawer->arena, get_count(picture, "sectors"), "sector"),
-                                 show_plural(&drawer->arena, get_count(picture, "lines"), "line"),
-                                 100.0 * (double)wanted / (double)moved));
-    panel->y += ROW + BASELINE;
-    add_label(panel, LEFT - 8, panel->y - 4, "number head", "address");
+    draw_note(panel, arena_printf(&drawer->arena, "%s of %s bytes in %s of %s are wanted: %.1f %%",
+                                  show_count(&drawer->arena, wanted), show_count(&drawer->arena, moved),
+                                  show_plural(&drawer->arena, get_count(picture, "sectors"), "sector"),
+                                  show_plural(&drawer->arena, get_count(picture, "lines"), "line"),
+                                  100.0 * (double)wanted / (double)moved));
+    panel->y += DRAW_ROW + DRAW_BASELINE;
+    draw_label(panel, DRAW_LEFT - 8, panel->y - 4, "number head", "address");
     for (int slot = 0; slot < 4; slot++)
-        add_label(panel, LEFT + slot * SECTOR_WIDTH, panel->y - 4, "head",
-                  arena_printf(&drawer->arena, "+%d", slot * SECTOR_BYTES));
-    add_label(panel, LEFT + 4 * SECTOR_WIDTH + 4, panel->y - 4, "head", "lanes");
+        draw_label(panel, DRAW_LEFT + slot * SECTOR_WIDTH, panel->y - 4, "head",
+                   arena_printf(&drawer->arena, "+%d", slot * SECTOR_BYTES));
+    draw_label(panel, DRAW_LEFT + 4 * SECTOR_WIDTH + 4, panel->y - 4, "head", "lanes");
     json_array_foreach(sectors, i, sector)
     {
         if (get_count(sector, "line") != last)
@@ -189,68 +140,67 @@ static void draw_sectors(struct drawer *drawer, struct panel *panel, const json_
 }
 
 /* A column a bank, as high as the words that are wanted of it: one wavefront a word. */
-static void draw_pass(struct drawer *drawer, struct panel *panel, const json_t *pass)
+static void draw_pass(struct drawer *drawer, struct draw_panel *panel, const json_t *pass)
 {
     enum { BANK_WIDTH = 15, MOST_HIGH = 96, WORD_HIGH = 12 };
     const int64_t most = get_count(pass, "wavefronts");
     const int word = most * WORD_HIGH > MOST_HIGH ? (int)(MOST_HIGH / most) : WORD_HIGH;
     const json_t *bank;
     size_t i;
-    panel->y += (int)most * word + ROW;
+    panel->y += (int)most * word + DRAW_ROW;
     json_array_foreach(json_object_get(pass, "banks"), i, bank)
     {
         const int64_t words = get_count(bank, "words");
-        const int x = LEFT + (int)i * BANK_WIDTH, height = (int)words * word;
+        const int x = DRAW_LEFT + (int)i * BANK_WIDTH, height = (int)words * word;
         if (i % 8 == 0)
-            add_label(panel, x, panel->y + BASELINE + 2, "head", arena_printf(&drawer->arena, "%zu", i));
+            draw_label(panel, x, panel->y + DRAW_BASELINE + 2, "head", arena_printf(&drawer->arena, "%zu", i));
         if (words == 0) {
-            (void)add_box(panel, x, panel->y - 1, BANK_WIDTH - 2, 1, "frame");
+            (void)draw_box(panel, x, panel->y - 1, BANK_WIDTH - 2, 1, "frame");
             continue;
         }
-        json_t *box = add_box(panel, x, panel->y - height, BANK_WIDTH - 2, height,
-                              words == 1  ? "bank good"
-                              : words < 5 ? "bank fair"
-                                          : "bank poor");
+        json_t *box = draw_box(panel, x, panel->y - height, BANK_WIDTH - 2, height,
+                               words == 1  ? "bank good"
+                               : words < 5 ? "bank fair"
+                                           : "bank poor");
         put_text(box, "says",
                  arena_printf(&drawer->arena, "bank %zu: %s, lanes %s", i, show_plural(&drawer->arena, words, "word"),
                               show_lanes(&drawer->arena, get_lanes(bank))));
-        put_text(box, "letter", arena_printf(&drawer->arena, "%" PRId64, words));
-        put(box, "letter_x", json_integer(x + BANK_WIDTH / 2 - 1));
-        put(box, "letter_y", json_integer(panel->y - height - 3));
+        draw_letter(box, x + BANK_WIDTH / 2 - 1, panel->y - height - 3,
+                    arena_printf(&drawer->arena, "%" PRId64, words));
     }
-    add_label(panel, LEFT - 8, panel->y + BASELINE + 2, "number head", "bank");
-    panel->y += ROW;
+    draw_label(panel, DRAW_LEFT - 8, panel->y + DRAW_BASELINE + 2, "number head", "bank");
+    panel->y += DRAW_ROW;
 }
 
-static void draw_collisions(struct drawer *drawer, struct panel *panel, const json_t *pass)
+static void draw_collisions(struct drawer *drawer, struct draw_panel *panel, const json_t *pass)
 {
     enum { SHOWN = 4, ROOM = 60 };
     const int64_t most = get_count(pass, "wavefronts");
     const json_t *bank;
     size_t i;
     int shown = 0;
-    add_label(panel, LEFT, panel->y + BASELINE, "lanes",
-              arena_printf(&drawer->arena, "lanes %s: %s",
-                           show_fit(&drawer->arena, show_lanes(&drawer->arena, get_lanes(pass)), ROOM),
-                           show_plural(&drawer->arena, most, "wavefront")));
-    panel->y += ROW;
+    draw_label(panel, DRAW_LEFT, panel->y + DRAW_BASELINE, "lanes",
+               arena_printf(&drawer->arena, "lanes %s: %s",
+                            show_fit(&drawer->arena, show_lanes(&drawer->arena, get_lanes(pass)), ROOM),
+                            show_plural(&drawer->arena, most, "wavefront")));
+    panel->y += DRAW_ROW;
     json_array_foreach(json_object_get(pass, "banks"), i, bank)
     {
         if (most < 2 || get_count(bank, "words") < most || shown++ >= SHOWN)
             continue;
-        add_label(panel, LEFT, panel->y + BASELINE, "lanes",
-                  arena_printf(&drawer->arena, "bank %zu: lanes %s collide", i,
-                               show_fit(&drawer->arena, show_lanes(&drawer->arena, get_lanes(bank)), ROOM)));
-        panel->y += ROW;
+        draw_label(panel, DRAW_LEFT, panel->y + DRAW_BASELINE, "lanes",
+                   arena_printf(&drawer->arena, "bank %zu: lanes %s collide", i,
+                                show_fit(&drawer->arena, show_lanes(&drawer->arena, get_lanes(bank)), ROOM)));
+        panel->y += DRAW_ROW;
     }
     if (shown > SHOWN) {
-        add_label(panel, LEFT, panel->y + BASELINE, "lanes",
-                  arena_printf(&drawer->arena, "and so in %d more banks", shown - SHOWN));
-        panel->y += ROW;
+        draw_label(panel, DRAW_LEFT, panel->y + DRAW_BASELINE, "lanes",
+                   arena_printf(&drawer->arena, "and so in %d more banks", shown - SHOWN));
+        panel->y += DRAW_ROW;
     }
 }
 
-static void draw_banks(struct drawer *drawer, struct panel *panel, const json_t *picture)
+static void draw_banks(struct drawer *drawer, struct draw_panel *panel, const json_t *picture)
 {
     const json_t *pass;
     size_t i;
@@ -263,7 +213,8 @@ static void draw_banks(struct drawer *drawer, struct panel *panel, const json_t 
 
 static const char *panel_title(struct drawer *drawer, const json_t *group, const json_t *instruction)
 {
-    const char *phase = get_text(group, "phase"), *what = get_text(instruction, "what");
+    const char *phase = get_text(group, "phase");
+    const char *what = show_name(&drawer->arena, get_text(instruction, "what"), TITLE_ROOM);
     const bool threads = strcmp(phase, "threads") == 0;
     const char *bytes = show_plural(&drawer->arena, get_count(instruction, "lane_bytes"), "byte");
     return arena_printf(&drawer->arena, "%s%s%s%s, %s a lane%s", threads ? get_text(group, "op") : phase,
@@ -271,68 +222,57 @@ static const char *panel_title(struct drawer *drawer, const json_t *group, const
                         is_shared(group) ? ", in shared memory" : "");
 }
 
-static void note_costs(struct drawer *drawer, struct panel *panel, const json_t *instruction)
+/* "1 sector", "32 sectors" */
+static const char *show_cost(struct drawer *drawer, const json_t *instruction, const json_t *cost)
 {
-    const json_t *worst = json_object_get(instruction, "worst"), *typical = json_object_get(instruction, "typical");
-    const char *unit = get_text(instruction, "cost_unit");
-    const int64_t all = get_count(instruction, "instructions");
-    const bool same = get_count(worst, "cost") == get_count(typical, "cost");
-    if (get_count(worst, "requests") == all)
-        add_note(panel, arena_printf(&drawer->arena, "%" PRId64 " %s in each of %s", get_count(worst, "cost"), unit,
-                                     show_plural(&drawer->arena, all, "request")));
-    else
-        add_note(panel,
-                 arena_printf(&drawer->arena, "%s %" PRId64 " %s, typical %" PRId64 " (%.1f %% of %s)",
-                              same ? "worst" : "at worst", get_count(worst, "cost"), unit, get_count(typical, "cost"),
-                              100.0 * (double)get_count(typical, "requests") / (double)all,
-                              show_plural(&drawer->arena, all, "request")));
+    const char *units = get_text(instruction, "cost_unit");
+    const char *unit = arena_copy(&drawer->arena, units, strlen(units) - 1);
+    return show_plural(&drawer->arena, get_count(cost, "cost"), unit);
 }
 
-static json_t *draw_panel(struct drawer *drawer, const json_t *group, int y)
+static void note_costs(struct drawer *drawer, struct draw_panel *panel, const json_t *instruction)
+{
+    const json_t *worst = json_object_get(instruction, "worst"), *typical = json_object_get(instruction, "typical");
+    const int64_t all = get_count(instruction, "instructions");
+    const char *requests = show_plural(&drawer->arena, all, "request");
+    if (get_count(worst, "requests") == all)
+        draw_note(panel,
+                  arena_printf(&drawer->arena, "%s in each of %s", show_cost(drawer, instruction, worst), requests));
+    else
+        draw_note(panel, arena_printf(&drawer->arena, "at worst %s, typically %s (%.1f %% of %s)",
+                                      show_cost(drawer, instruction, worst), show_cost(drawer, instruction, typical),
+                                      100.0 * (double)get_count(typical, "requests") / (double)all, requests));
+}
+
+static void draw_group(struct drawer *drawer, struct drawing *drawing, const json_t *group)
 {
     const json_t *instruction =
         json_array_get(json_object_get(group, "instructions"), (size_t)get_count(group, "focus"));
     const json_t *picture = json_object_get(instruction, "picture");
-    struct panel panel = {json_object(), json_array(), json_array(), json_array(), json_array(), TEXT_LINE};
-    put(panel.view, "y", json_integer(y));
-    put(panel.view, "title_y", json_integer(TEXT_LINE));
-    put_text(panel.view, "title", panel_title(drawer, group, instruction));
+    struct draw_panel panel = draw_panel_start(panel_title(drawer, group, instruction));
     note_costs(drawer, &panel, instruction);
     if (json_is_object(picture)) {
-        add_note(&panel, show_place(&drawer->arena, json_object_get(picture, "at")));
+        draw_note(&panel, show_place(&drawer->arena, json_object_get(picture, "at")));
         if (is_shared(group))
             draw_banks(drawer, &panel, picture);
         else
             draw_sectors(drawer, &panel, picture);
     } else
-        add_note(&panel, "the warp that was asked for has no such request");
-    put(panel.view, "notes", panel.notes);
-    put(panel.view, "boxes", panel.boxes);
-    put(panel.view, "labels", panel.labels);
-    put(panel.view, "keys", panel.keys);
-    put(panel.view, "height", json_integer(panel.y));
-    return panel.view;
+        draw_note(&panel, "the warp that was asked for has no such request");
+    draw_panel_end(drawing, &panel);
 }
 
 json_t *report_drawing(const json_t *explain)
 {
-    enum { BETWEEN = 12 };
     struct drawer drawer = {.explain = explain};
-    json_t *drawing = json_object(), *panels = json_array();
+    struct drawing drawing = draw_start();
     const json_t *group;
     size_t i;
-    int y = 0;
     json_array_foreach(json_object_get(explain, "groups"), i, group)
     {
-        if (get_bool(group, "dull") || json_is_integer(json_object_get(group, "alike")))
-            continue;
-        json_t *panel = draw_panel(&drawer, group, y);
-        y += (int)get_count(panel, "height") + BETWEEN;
-        add(panels, panel);
+        if (!get_bool(group, "dull") && !json_is_integer(json_object_get(group, "alike")))
+            draw_group(&drawer, &drawing, group);
     }
-    put(drawing, "width", json_integer(WIDTH));
-    put(drawing, "height", json_integer(y));
-    put(drawing, "panels", panels);
     arena_free(&drawer.arena);
-    return drawing;
+    return draw_end(&drawing);
 }

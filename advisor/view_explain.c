@@ -5,6 +5,7 @@
 
 #include "text.h"
 #include "view.h"
+#include "view_fields.h"
 #include "view_put.h"
 
 /* A field's letter is of its name where it can be. */
@@ -66,17 +67,13 @@ static const struct sign *find_sign(const struct signs *signs, const char *name)
 /* Fields in the order of the record, so that letters do not depend on what is asked first. */
 static void make_signs(struct maker *maker)
 {
-    const struct array *array = maker->explain->access->array;
+    const struct view_fields fields = view_fields_of(maker->explain->access->array, &maker->arena);
     struct signs *signs = &maker->signs;
-    size_t capacity = 0;
-    for (size_t leaf = 0; leaf < array->record->leaf_count; leaf++) {
-        const char *name = explain_field_name(&maker->arena, array, leaf);
-        if (find_sign(signs, name) != NULL || !is_shown(maker->explain, name))
-            continue;
-        signs->items = arena_grow(&maker->arena, signs->items, signs->count, &capacity, sizeof(*signs->items));
-        signs->items[signs->count] = (struct sign){name, take_letter(signs, name), (unsigned)signs->count};
-        signs->count++;
-    }
+    signs->items = arena_array(&maker->arena, fields.count + 1, sizeof(*signs->items));
+    for (size_t i = 0; i < fields.count; i++)
+        if (is_shown(maker->explain, fields.names[i]))
+            signs->items[signs->count++] =
+                (struct sign){fields.names[i], take_letter(signs, fields.names[i]), (unsigned)i};
 }
 
 static void put_counts(json_t *object, const struct counts *counts)
@@ -119,11 +116,12 @@ static const char *use_name(enum explain_use use)
 static void put_sign(struct maker *maker, json_t *object, const struct explain_part *part)
 {
     const struct sign *sign = part->padding || part->outside ? NULL : find_sign(&maker->signs, part->name);
-    const char letter[2] = {sign != NULL ? sign->letter : part->outside ? '.' : '-', '\0'};
+    const bool field = !part->padding && !part->outside;
+    const char letter[2] = {sign != NULL ? sign->letter : field ? '?' : part->outside ? '.' : '-', '\0'};
     put_text(object, "field", part->name);
     put_text(object, "letter", letter);
-    if (sign != NULL)
-        put_number(object, "color", sign->color);
+    if (field)
+        put_number(object, "color", sign != NULL ? sign->color : VIEW_FIELDS_MAX);
 }
 
 /* Bytes that are alike and neighbours. */
