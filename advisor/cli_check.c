@@ -25,7 +25,7 @@ struct checked {
 /* Everything that can be wrong is looked for: what is only found when a kernel is counted, too. */
 static void look(struct checked *out, struct run *run, const char *path)
 {
-    *out = (struct checked){.diags = {.arena = &run->arena}};
+    *out = (struct checked){.diags = {.arena = &run->arena, .progress = run->diags.progress}};
     const struct source *source = cli_read(path, &run->arena, &out->diags);
     if (source != NULL)
         out->spec = read_spec(&run->arena, source, &out->diags);
@@ -112,6 +112,7 @@ enum exit_status cli_check(struct run *run)
     }
     enum exit_status status = EXIT_DONE;
     for (size_t i = 0; i < paths->count; i++) {
+        progress_tell(run->diags.progress, "file", NULL, i + 1, paths->count);
         check_file(&files[i], run, paths->items[i]);
         enum exit_status one = files[i].status == CHECKED_FINE         ? EXIT_DONE
                                : files[i].status == CHECKED_UNREADABLE ? EXIT_BAD_INPUT

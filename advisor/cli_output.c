@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli_signals.h"
+
 void output_prepare(void)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
@@ -68,8 +70,8 @@ static mode_t wanted_mode(const struct stat *before)
     return READ_WRITE_ALL & ~mask;
 }
 
-static enum output_status write_beside(const char *path, const struct stat *before, const char *bytes, size_t length,
-                                       struct arena *arena, const char **reason)
+static enum output_status replace(const char *path, const struct stat *before, const char *bytes, size_t length,
+                                  struct arena *arena, const char **reason)
 {
     char *beside = arena_printf(arena, "%s.XXXXXX", path);
     int file = mkstemp(beside);
@@ -89,6 +91,16 @@ static enum output_status write_beside(const char *path, const struct stat *befo
         return OUTPUT_OK;
     (void)unlink(beside);
     return fail(OUTPUT_FAILED, error, reason);
+}
+
+/* A signal that ends the process waits until the file is in its place, or gone. */
+static enum output_status write_beside(const char *path, const struct stat *before, const char *bytes, size_t length,
+                                       struct arena *arena, const char **reason)
+{
+    signals_hold();
+    enum output_status status = replace(path, before, bytes, length, arena, reason);
+    signals_release();
+    return status;
 }
 
 static enum output_status write_file(const char *path, const char *bytes, size_t length, struct arena *arena,

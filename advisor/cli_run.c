@@ -21,8 +21,22 @@ bool run_load(struct run *run)
                                            run->cli.definition_count, &run->diags);
 }
 
+void run_show_progress(struct run *run, const char *command)
+{
+    run->progress = cli_progress_start(command);
+    run->diags.progress = cli_progress_of(run->progress);
+}
+
+void run_end_progress(struct run *run)
+{
+    cli_progress_end(run->progress);
+    run->progress = NULL;
+    run->diags.progress = NULL;
+}
+
 enum exit_status run_write_text(struct run *run, const struct text *text, const char *path)
 {
+    run_end_progress(run);
     const char *reason;
     const struct span nowhere = {0};
     switch (output_write(path, text_string(text), text->length, &run->arena, &reason)) {

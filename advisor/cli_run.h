@@ -8,6 +8,7 @@
 
 #include "arena.h"
 #include "cli.h"
+#include "cli_progress.h"
 #include "device.h"
 #include "diag.h"
 #include "spec.h"
@@ -23,7 +24,13 @@ struct run {
     const struct device *device;
     struct spec *spec;
     struct text out;
+    struct cli_progress *progress; /* NULL: none is shown */
 };
+
+/* Begins to show on a terminal how far the command is, where that takes long; run->diags is what it is told through.
+ * Writing anything ends it. */
+void run_show_progress(struct run *run, const char *command);
+void run_end_progress(struct run *run);
 
 /* Reads the device and the description of the first operand into `run` and checks it: what follows may rely on both.
  * False after diagnostics. */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "arena.h"
+#include "progress.h"
 #include "source.h"
 #include "text.h"
 
@@ -22,6 +23,7 @@ struct diag {
 /* Zero-initialise with an arena. At most DIAG_MAX errors are kept; later ones are only counted. */
 struct diags {
     struct arena *arena;
+    const struct progress *progress; /* told how far long work is; NULL: nobody waits */
     struct diag *items;
     size_t count;
     size_t capacity;

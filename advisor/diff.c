@@ -14,6 +14,24 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
+struct change diff_start(const char *of, const struct name *before, const struct name *after)
+{
+    struct change change = {.kind = CHANGE_CHANGED, .of = of, .name = "", .owner = ""};
+    if (before == NULL) {
+        change.kind = CHANGE_ADDED;
+    } else {
+        change.name = before->text;
+        change.where_before = before->where;
+    }
+    if (after == NULL) {
+        change.kind = CHANGE_REMOVED;
+    } else {
+        change.name = after->text;
+        change.where_after = after->where;
+    }
+    return change;
+}
+
 void diff_aspect(struct change *change, const char *what, const char *before, const char *after)
 {
     if (!same_text(before, after) && change->aspect_count < ASPECTS_MAX)
@@ -51,19 +69,6 @@ static const char *list_text(struct differ *differ, const uint64_t numbers[], un
     return list;
 }
 
-/* The change of a thing that is on one side or both; the names are where it stands. */
-static struct change change_of(const char *of, const struct name *before, const struct name *after)
-{
-    struct change change = {.of = of, .owner = ""};
-    change.kind = before == NULL ? CHANGE_ADDED : after == NULL ? CHANGE_REMOVED : CHANGE_CHANGED;
-    change.name = after != NULL ? after->text : before->text;
-    if (before != NULL)
-        change.where_before = before->where;
-    if (after != NULL)
-        change.where_after = after->where;
-    return change;
-}
-
 /* ---- params ---- */
 
 static const struct param *find_param(const struct spec *spec, const char *name)
@@ -77,7 +82,7 @@ static const struct param *find_param(const struct spec *spec, const char *name)
 static void diff_param(struct differ *differ, const struct param *before, const struct param *after)
 {
     struct change change =
-        change_of("param", before == NULL ? NULL : &before->name, after == NULL ? NULL : &after->name);
+        diff_start("param", before == NULL ? NULL : &before->name, after == NULL ? NULL : &after->name);
     diff_aspect(&change, "value", before == NULL ? NULL : signed_text(differ, before->number),
                 after == NULL ? NULL : signed_text(differ, after->number));
     diff_commit(differ, &change);
@@ -136,7 +141,7 @@ static void compare_tables(struct differ *differ, struct change *change, const s
 static void diff_table(struct differ *differ, const struct table *before, const struct table *after)
 {
     struct change change =
-        change_of("table", before == NULL ? NULL : &before->name, after == NULL ? NULL : &after->name);
+        diff_start("table", before == NULL ? NULL : &before->name, after == NULL ? NULL : &after->name);
     if (before == NULL)
         diff_aspect(&change, "extent", NULL, list_text(differ, &after->extent, 1));
     else if (after != NULL)
@@ -201,7 +206,7 @@ static void compare_arrays(struct differ *differ, struct change *change, const s
 static void diff_array(struct differ *differ, const struct array *before, const struct array *after)
 {
     struct change change =
-        change_of("array", before == NULL ? NULL : &before->name, after == NULL ? NULL : &after->name);
+        diff_start("array", before == NULL ? NULL : &before->name, after == NULL ? NULL : &after->name);
     change.array = after != NULL ? after : before;
     if (before == NULL) {
         diff_aspect(&change, "of", NULL, after->of_text.text);
@@ -242,7 +247,7 @@ static void diff_kernel(struct differ *differ, const struct kernel *before, cons
 {
     struct kernel_pair *pair = &differ->out->kernels[differ->out->kernel_count++];
     struct change change =
-        change_of("kernel", before == NULL ? NULL : &before->name, after == NULL ? NULL : &after->name);
+        diff_start("kernel", before == NULL ? NULL : &before->name, after == NULL ? NULL : &after->name);
     *pair = (struct kernel_pair){.before = before, .after = after};
     change.kernel = after != NULL ? after : before;
     if (before == NULL || after == NULL) {
@@ -275,7 +280,7 @@ static void diff_kernels(struct differ *differ)
 static void diff_name(struct differ *differ, const struct spec *before, const struct spec *after)
 {
     struct change change =
-        change_of("layout", before == NULL ? NULL : &before->name, after == NULL ? NULL : &after->name);
+        diff_start("layout", before == NULL ? NULL : &before->name, after == NULL ? NULL : &after->name);
     if (before != NULL && after != NULL)
         diff_aspect(&change, "name", before->name.text, after->name.text);
     diff_commit(differ, &change);

@@ -11,6 +11,8 @@ struct differ {
     struct difference *out;
 };
 
+/* The change of a thing by its name; NULL: that side lacks it. One of both is there. */
+struct change diff_start(const char *of, const struct name *before, const struct name *after);
 /* Adds a property to `change` where the two texts differ. */
 void diff_aspect(struct change *change, const char *what, const char *before, const char *after);
 void diff_number(struct differ *differ, struct change *change, const char *what, uint64_t before, uint64_t after);

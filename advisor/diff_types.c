@@ -60,59 +60,58 @@ static const char *holes_text(struct differ *differ, const struct type *type)
     return places == 0 ? "none" : text;
 }
 
-static struct change field_change(struct differ *differ, const struct type *type, const struct field *before,
-                                  const struct field *after)
+static struct change field_change(struct differ *differ, const struct type *type, const struct name *before,
+                                  const struct name *after)
 {
-    struct change change = {.of = "field", .type = type};
-    change.kind = before == NULL ? CHANGE_ADDED : after == NULL ? CHANGE_REMOVED : CHANGE_CHANGED;
-    change.name = after != NULL ? after->name.text : before->name.text;
+    struct change change = diff_start("field", before, after);
+    change.type = type;
     change.owner = arena_printf(differ->arena, "%s %s", kind_name(type), type->name.text);
-    if (before != NULL)
-        change.where_before = before->name.where;
-    if (after != NULL)
-        change.where_after = after->name.where;
     return change;
 }
 
-static void diff_field(struct differ *differ, const struct type *type, const struct field *before,
-                       const struct field *after)
+static const char *offset_text(struct differ *differ, const struct field *field)
 {
-    struct change change = field_change(differ, type, before, after);
-    diff_aspect(&change, "type", before == NULL ? NULL : diff_field_type(differ, before),
-                after == NULL ? NULL : diff_field_type(differ, after));
-    diff_aspect(&change, "offset", before == NULL ? NULL : arena_printf(differ->arena, "%" PRIu64, before->offset),
-                after == NULL ? NULL : arena_printf(differ->arena, "%" PRIu64, after->offset));
-    bool stated =
-        before != NULL && after != NULL && (before->align_text.text != NULL || after->align_text.text != NULL);
-    if (stated)
+    return arena_printf(differ->arena, "%" PRIu64, field->offset);
+}
+
+static void compare_fields(struct differ *differ, const struct type *type, const struct field *before,
+                           const struct field *after)
+{
+    struct change change = field_change(differ, type, &before->name, &after->name);
+    diff_aspect(&change, "type", diff_field_type(differ, before), diff_field_type(differ, after));
+    diff_aspect(&change, "offset", offset_text(differ, before), offset_text(differ, after));
+    if (before->align_text.text != NULL || after->align_text.text != NULL)
         diff_number(differ, &change, "align", before->align, after->align);
+    diff_commit(differ, &change);
+}
+
+static void note_field(struct differ *differ, const struct type *type, const struct field *field, bool added)
+{
+    struct change change = field_change(differ, type, added ? NULL : &field->name, added ? &field->name : NULL);
+    const char *text = diff_field_type(differ, field), *offset = offset_text(differ, field);
+    diff_aspect(&change, "type", added ? NULL : text, added ? text : NULL);
+    diff_aspect(&change, "offset", added ? NULL : offset, added ? offset : NULL);
     diff_commit(differ, &change);
 }
 
 static void diff_fields(struct differ *differ, const struct type *before, const struct type *after)
 {
-    for (size_t i = 0; i < after->field_count; i++)
-        diff_field(differ, after, find_field(before, after->fields[i].name.text), &after->fields[i]);
+    for (size_t i = 0; i < after->field_count; i++) {
+        const struct field *field = &after->fields[i], *old = find_field(before, field->name.text);
+        if (old == NULL)
+            note_field(differ, after, field, true);
+        else
+            compare_fields(differ, after, old, field);
+    }
     for (size_t i = 0; i < before->field_count; i++)
         if (find_field(after, before->fields[i].name.text) == NULL)
-            diff_field(differ, after, &before->fields[i], NULL);
+            note_field(differ, after, &before->fields[i], false);
 }
 
-static void diff_type(struct differ *differ, const struct type *before, const struct type *after)
+static void compare_types(struct differ *differ, const struct type *before, const struct type *after)
 {
-    const struct type *type = after != NULL ? after : before;
-    struct change change = {.of = kind_name(type), .name = type->name.text, .owner = "", .type = type};
-    change.kind = before == NULL ? CHANGE_ADDED : after == NULL ? CHANGE_REMOVED : CHANGE_CHANGED;
-    if (before != NULL)
-        change.where_before = before->name.where;
-    if (after != NULL)
-        change.where_after = after->name.where;
-    if (before == NULL || after == NULL) {
-        diff_aspect(&change, "size", before == NULL ? NULL : arena_printf(differ->arena, "%" PRIu64, before->size),
-                    after == NULL ? NULL : arena_printf(differ->arena, "%" PRIu64, after->size));
-        diff_commit(differ, &change);
-        return;
-    }
+    struct change change = diff_start(kind_name(after), &before->name, &after->name);
+    change.type = after;
     diff_aspect(&change, "kind", kind_name(before), kind_name(after));
     diff_number(differ, &change, "size", before->size, after->size);
     diff_number(differ, &change, "align", before->align, after->align);
@@ -122,11 +121,25 @@ static void diff_type(struct differ *differ, const struct type *before, const st
     diff_fields(differ, before, after);
 }
 
+static void note_type(struct differ *differ, const struct type *type, bool added)
+{
+    struct change change = diff_start(kind_name(type), added ? NULL : &type->name, added ? &type->name : NULL);
+    const char *size = arena_printf(differ->arena, "%" PRIu64, type->size);
+    change.type = type;
+    diff_aspect(&change, "size", added ? NULL : size, added ? size : NULL);
+    diff_commit(differ, &change);
+}
+
 void diff_types(struct differ *differ)
 {
-    for (const struct type *type = differ->after->types; type != NULL; type = type->next)
-        diff_type(differ, find_type(differ->before, type->name.text), type);
+    for (const struct type *type = differ->after->types; type != NULL; type = type->next) {
+        const struct type *old = find_type(differ->before, type->name.text);
+        if (old == NULL)
+            note_type(differ, type, true);
+        else
+            compare_types(differ, old, type);
+    }
     for (const struct type *type = differ->before->types; type != NULL; type = type->next)
         if (find_type(differ->after, type->name.text) == NULL)
-            diff_type(differ, type, NULL);
+            note_type(differ, type, false);
 }

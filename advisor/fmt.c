@@ -369,7 +369,7 @@ static void put_end(struct formatter *formatter, struct span name)
 
 static void put_element(struct formatter *formatter, const struct markup *markup)
 {
-    struct markup end;
+    struct markup end = *markup;
     struct span content;
     enum holds holds = HOLDS_NOTHING;
     if (!markup->empty)

@@ -27,6 +27,7 @@ struct shared {
     const struct kernel *kernel;
     const struct launch_shape *shape;
     const struct launch_sink *sink;
+    const struct progress *progress;
 };
 
 struct worker {
@@ -655,11 +656,23 @@ static bool may_go_on(const struct shared *shared, const struct box *box)
            first_block_number(shared, box) < load_u64(&shared->fault_block);
 }
 
+/* Boxes that had to be split were walked in part for nothing: the share is a guess. */
+static void tell_progress(const struct shared *shared, uint64_t walked)
+{
+    const struct launch_shape *shape = shared->shape;
+    const uint64_t blocks = shape->grid[0] * shape->grid[1] * shape->grid[2];
+    const uint64_t total = blocks * shared->kernel->block_threads;
+    progress_tell(shared->progress, "kernel", shared->kernel->name.text, walked < total ? walked : total, total);
+}
+
 /* False, and the launch stops, where it would walk too many lanes. */
 static bool count_lanes(const struct worker *worker, uint64_t blocks)
 {
     const uint64_t lanes = worker->shared->kernel->block_threads * blocks;
-    if (__atomic_add_fetch(&worker->shared->walked_lanes, lanes, __ATOMIC_RELAXED) <= WALKED_LANES_MAX)
+    const uint64_t walked = __atomic_add_fetch(&worker->shared->walked_lanes, lanes, __ATOMIC_RELAXED);
+    if (worker->number == 0 && worker->shared->progress != NULL)
+        tell_progress(worker->shared, walked);
+    if (walked <= WALKED_LANES_MAX)
         return true;
     __atomic_store_n(&worker->shared->stopped, 2, __ATOMIC_RELAXED);
     return false;
@@ -853,7 +866,8 @@ enum launch_status launch_run(const struct kernel *kernel, const struct launch_s
                               const struct launch_sink *sink, struct arena *arena, struct diags *diags)
 {
     unsigned workers = launch_workers();
-    struct shared shared = {.fault_block = UINT64_MAX, .kernel = kernel, .shape = shape, .sink = sink};
+    struct shared shared = {
+        .fault_block = UINT64_MAX, .kernel = kernel, .shape = shape, .sink = sink, .progress = diags->progress};
     struct worker *team = calloc(workers, sizeof(*team));
     if (team == NULL || !start_team(team, workers, &shared))
         abort();

@@ -7,11 +7,13 @@
 #include "cli_diff.h"
 #include "cli_explain.h"
 #include "cli_fmt.h"
+#include "cli_help.h"
 #include "cli_output.h"
 #include "cli_render.h"
 #include "cli_report.h"
 #include "cli_run.h"
 #include "cli_verify.h"
+#include "cli_signals.h"
 #include "emit.h"
 #include "generate.h"
 #include "rank.h"
@@ -118,8 +120,12 @@ static enum exit_status run_generate(struct run *run)
         return EXIT_BAD_INPUT;
     struct option *const *chosen = best_made(run->spec, ranking);
     struct generated *generated = generate_render(run->spec, run->device, chosen, &templates, &run->arena, &run->diags);
-    if (generated == NULL || diag_failed(&run->diags) ||
-        !generate_write(generated, run->cli.directory, run->cli.check, &run->arena, &run->diags))
+    if (generated == NULL || diag_failed(&run->diags))
+        return EXIT_BAD_INPUT;
+    signals_hold();
+    bool written = generate_write(generated, run->cli.directory, run->cli.check, &run->arena, &run->diags);
+    signals_release();
+    if (!written)
         return EXIT_BAD_INPUT;
     enum exit_status status = write_depfile(run, generated);
     if (status == EXIT_DONE)
@@ -145,6 +151,7 @@ static enum exit_status run_command(struct run *run, int argc, char **argv)
     case CLI_RUN:
         break;
     }
+    run_show_progress(run, cli_command_rule(run->cli.command)->name);
     switch (run->cli.command) {
     case COMMAND_SCORE:
         return run_score(run);
@@ -192,7 +199,9 @@ int main(int argc, char **argv)
     struct run run = {0};
     run.diags.arena = &run.arena;
     output_prepare();
+    signals_prepare();
     enum exit_status status = run_command(&run, argc, argv);
+    run_end_progress(&run);
     report(&run);
     text_free(&run.out);
     arena_free(&run.arena);

@@ -24,6 +24,7 @@ struct context {
     struct diags *diags;
     struct part *parts; /* by kernel, width, array and option */
     size_t options_most;
+    size_t combinations; /* that are to be scored; 0: not known before */
     const struct kernel **kernels;
 };
 
@@ -287,6 +288,7 @@ static bool add_combination(struct results *results, struct context *context, st
     struct option **copy = arena_array(context->arena, bytes, sizeof(struct option *));
     memcpy(copy, chosen, context->spec->array_count * sizeof(struct option *));
     struct sortable item = {.order = results->count};
+    progress_tell(context->diags->progress, "candidate", NULL, results->count + 1, context->combinations);
     if (!rank_combination(&item.ranked, context, copy))
         return false;
     item.complexity = total_complexity(&item.ranked, context->spec->array_count);
@@ -342,15 +344,16 @@ static void rank_by_descent(struct results *results, struct context *context)
     }
 }
 
-static bool few_combinations(const struct context *context)
+/* 0 where there are too many to score them all. */
+static size_t count_combinations(const struct context *context)
 {
     size_t product = 1;
     for (size_t n = 0; n < context->spec->array_count; n++) {
         product *= context->options[n].count;
         if (product > COMBINATIONS_MAX)
-            return false;
+            return 0;
     }
-    return true;
+    return product;
 }
 
 static bool same_choice(const struct ranked *a, const struct ranked *b, size_t arrays)
@@ -396,7 +399,8 @@ struct ranking *rank_spec(const struct spec *spec, const struct device *device, 
     struct results results = {0};
     struct ranking *ranking = arena_alloc(arena, sizeof(*ranking));
     prepare(&context);
-    ranking->exhaustive = few_combinations(&context);
+    context.combinations = count_combinations(&context);
+    ranking->exhaustive = context.combinations != 0;
     if (ranking->exhaustive)
         rank_all(&results, &context);
     else

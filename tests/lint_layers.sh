@@ -40,7 +40,7 @@ diag
 unified
 source
 sort_warps lanes
-text arena checked vectors sector_set
+text progress arena checked vectors sector_set
 '
 
 # How a library's headers begin, and the modules whose files may include them.

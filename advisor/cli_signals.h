@@ -1,0 +1,18 @@
+/* Takes signals that end the tool, lets each do so at once but while something is being written: then right after. */
+#ifndef SW_CLI_SIGNALS_H
+#define SW_CLI_SIGNALS_H
+
+#include <stdbool.h>
+
+/* From now on SIGINT, SIGTERM and SIGHUP, where they are not ignored, end the process in an orderly way: the process
+ * still dies by the signal. To be called once. */
+void signals_prepare(void);
+
+/* Between these a signal waits, so that no file is left half-written beside its place. Not to be nested. */
+void signals_hold(void);
+void signals_release(void);
+
+/* Says whether a line stands on the terminal that is to be cleared when the process dies. */
+void signals_line(bool stands);
+
+#endif
