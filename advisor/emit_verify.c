@@ -221,7 +221,7 @@ void emit_verify(struct text *out, const json_t *view, bool color)
     if (get_bool(view, "differs"))
         text_printf(out, "\ncounts differ by more than %g %%:\n%s", tolerance, text_string(&differences));
     else
-        text_printf(out, "\n%zu counts agree within %g %%\n", judged, tolerance);
+        text_printf(out, "\n%zu count%s within %g %%\n", judged, judged == 1 ? " agrees" : "s agree", tolerance);
     text_free(&differences);
     arena_free(&arena);
 }

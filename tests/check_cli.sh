@@ -93,6 +93,26 @@ completes() {
     if [ $status -eq 0 ] && [ "$got" = "$wanted" ]; then good; else bad "--complete $*: '$got', not '$wanted'"; fi
 }
 
+verifies() {
+    exits 2 verify p.xml
+    says "sectorwise: error: 'verify' needs --ncu FILE.csv [usage]" err
+    exits 2 verify - --ncu -
+    says "sectorwise: error: description and counters cannot both be standard input [usage]" err
+    exits 2 verify p.xml --ncu missing.csv
+    has '[unreadable-file]' err
+    exits 2 verify p.xml --ncu p.csv --tolerance much
+    says "sectorwise: error: '--tolerance' takes a percentage from 0 on, not 'much' [usage]" err
+    exits 2 rank p.xml --ncu p.csv
+    printf 'ID,Kernel Name,l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum\n0,k,512\n' >p.csv
+    exits 0 verify p.xml --ncu p.csv --tolerance 0
+    says '1 count agrees within 0 %' out
+    exits 1 verify p.xml --ncu p.csv -D N=2048
+    has 'differs' out
+    exits 0 verify p.xml --ncu p.csv --format json
+    renders '{{format}} {{differs}} {{#kernels}}{{name}}{{#counts}} {{count}} {{predicted}} {{measured}}{{/counts}}{{/kernels}}' \
+        'sectorwise-verify-1 false k read_requests 512 512'
+}
+
 completions() {
     completes 'score' sc
     completes 'score' --color never sc
@@ -438,7 +458,7 @@ rendering() {
     says '<>' out
 }
 
-for group in ${*:-usage completions help mixing scores ranks refuses outputs colors generates rendering}; do $group; done
+for group in ${*:-usage verifies completions help mixing scores ranks refuses outputs colors generates rendering}; do $group; done
 # What is printed does not depend on how many threads count, nor on which has which block.
 cat >irregular.xml <<'XML'
 <layout xmlns="urn:sectorwise:layout:1" name="irregular">
