@@ -153,6 +153,14 @@ static enum launch_verdict on_event(void *context, unsigned worker, const struct
     return LAUNCH_TAKEN;
 }
 
+/* A box begins: those before it stay. */
+static void on_mark(void *context, unsigned worker, unsigned depth)
+{
+    struct covers *covers = context;
+    for (unsigned i = 0; i < covers->access_count && depth == 0; i++)
+        close_box(covers, &covers->items[worker * covers->access_count + i], i);
+}
+
 static void on_rollback(void *context, unsigned worker, unsigned depth)
 {
     const struct covers *covers = context;
@@ -206,7 +214,7 @@ bool stage_writes_cover(const struct stage *stage, struct arena *arena)
         covers.items[i].touched = arena_alloc(arena, covers.volume);
     struct diags ignored = {.arena = arena};
     struct launch_shape shape = launch_shape_of(stage->kernel);
-    struct launch_sink sink = {.context = &covers, .event = on_event, .rollback = on_rollback};
+    struct launch_sink sink = {.context = &covers, .event = on_event, .mark = on_mark, .rollback = on_rollback};
     if (launch_run(stage->kernel, &shape, &sink, arena, &ignored) != LAUNCH_DONE)
         return false;
     for (size_t i = 0; i < items; i++)
