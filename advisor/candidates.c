@@ -69,8 +69,7 @@ static struct mapping *staged_mapping(const struct context *context, const struc
     copy->record_stride = stage->record_bytes;
     copy->row_bytes = stage->dim_count > 1 ? stage->row_bytes : 0;
     copy->base = 0;
-    /* What a swizzle takes apart is no one instruction's. */
-    copy->base_align = stage->swizzle_unit != 0 ? stage->swizzle_unit : 256;
+    copy->base_align = 256;
     return copy;
 }
 

@@ -83,15 +83,6 @@ static const char *state_name(enum generated_state state)
     return "";
 }
 
-/* The best that there is code for; where there is none, the best, which is then refused. */
-static struct option *const *best_made(const struct spec *spec, const struct ranking *ranking)
-{
-    for (size_t i = 0; i < ranking->count; i++)
-        if (view_code_makes(spec, ranking->items[i].chosen))
-            return ranking->items[i].chosen;
-    return ranking->items[0].chosen;
-}
-
 static json_t *view_files(struct run *run, struct option *const *chosen, const struct generated *generated)
 {
     struct view_file *files = arena_array(&run->arena, generated->count, sizeof(*files));
@@ -118,7 +109,7 @@ static enum exit_status run_generate(struct run *run)
     struct ranking *ranking = rank_candidates(run);
     if (ranking == NULL || !read_templates(run, &templates))
         return EXIT_BAD_INPUT;
-    struct option *const *chosen = best_made(run->spec, ranking);
+    struct option *const *chosen = ranking->items[0].chosen;
     struct generated *generated = generate_render(run->spec, run->device, chosen, &templates, &run->arena, &run->diags);
     if (generated == NULL || diag_failed(&run->diags))
         return EXIT_BAD_INPUT;

@@ -215,21 +215,32 @@ static void set_order(struct stage *stage, const struct mapping *mapping)
         stage->order[i] = i > last ? i : mapping->layout.kind == LAYOUT_COLUMN_MAJOR ? i : last - i;
 }
 
-/* The widest instruction that a thread may use on the copy: what a swizzle keeps together. */
-static uint64_t widest_leaf(const struct record *record)
+/* What a swizzle keeps together: the widest leaf. 0 where it would take one apart: a union that is wider than an
+ * instruction, a member of a packed record that is not aligned to its size. */
+static uint64_t swizzle_unit(const struct stage *stage, const struct mapping *mapping)
 {
+    const struct record *record = stage->array->record;
     uint64_t widest = WORD;
-    for (size_t i = 0; i < record->leaf_count; i++)
-        widest = record->leaves[i].align > widest ? record->leaves[i].align : widest;
-    return widest < VECTOR_BYTES_MAX ? widest : VECTOR_BYTES_MAX;
+    for (size_t i = 0; i < record->leaf_count; i++) {
+        uint64_t size = record->leaves[i].size;
+        if (size > VECTOR_BYTES_MAX || (size & (size - 1)) != 0 ||
+            (mapping->leaves[i].offset | stage->record_bytes | stage->row_bytes) % size != 0)
+            return 0;
+        widest = size > widest ? size : widest;
+    }
+    return widest;
 }
 
 /* XORs the unit's number in a line of banks with the number of its line, so that as many neighbouring rows as a line
  * has units have the same column in different banks. */
-static bool lay_out_swizzle(struct stage *stage, struct arena *arena, const char **reason)
+static bool lay_out_swizzle(struct stage *stage, struct arena *arena, const struct mapping *mapping,
+                            const char **reason)
 {
     uint64_t row = stage->dim_count == 1 ? stage->record_bytes : stage->row_bytes;
-    uint64_t unit = widest_leaf(stage->array->record);
+    uint64_t unit = swizzle_unit(stage, mapping);
+    *reason = "a swizzle would take a union or an unaligned member of the record apart";
+    if (unit == 0)
+        return false;
     if ((row & (row - 1)) != 0 || row < 2 * unit) {
         *reason = arena_printf(arena,
                                "a row of the shared copy is %llu bytes, no power of two of at least two pieces of %llu",
@@ -261,7 +272,7 @@ static bool lay_out(struct stage *stage, struct arena *arena, const struct mappi
     stage->bytes = stage->plane_bytes * (stage->dim_count > 2 ? stage->extent[order[2]] : 1);
     if (stage->bytes + shared_arrays_bytes(stage->kernel) > (uint64_t)device->shared_bytes_per_block)
         return false;
-    return !plan->swizzle || lay_out_swizzle(stage, arena, reason);
+    return !plan->swizzle || lay_out_swizzle(stage, arena, mapping, reason);
 }
 
 /* Blocks whose boxes overlap would write one another's records back. */

@@ -117,60 +117,13 @@ static void put_helpers(const struct code *code, json_t *root, const json_t *arr
     put_flag(root, "has_pieces_moved", rows || exchanges);
 }
 
-static bool layout_is_made(const struct layout *layout)
-{
-    switch (layout->kind) {
-    case LAYOUT_AOS:
-        return !layout->reorder;
-    case LAYOUT_SOA:
-    case LAYOUT_AOSOA:
-    case LAYOUT_ROW_MAJOR:
-    case LAYOUT_PITCH:
-        return true;
-    case LAYOUT_SPLIT:
-    case LAYOUT_COLUMN_MAJOR:
-    case LAYOUT_TILED:
-        break;
-    }
-    return false;
-}
-
-static bool candidate_is_made(const struct candidate *candidate)
-{
-    return layout_is_made(&candidate->layout) && !candidate->plan.swizzle;
-}
-
-bool view_code_makes(const struct spec *spec, struct option *const *chosen)
-{
-    for (size_t n = 0; n < spec->array_count; n++)
-        if (!candidate_is_made(&chosen[n]->candidate))
-            return false;
-    return true;
-}
-
-/* Refuses candidates whose bytes the generated code would miss. */
-static bool candidates_are_made(const struct code *code)
-{
-    bool fine = true;
-    for (const struct array *array = code->spec->arrays; array != NULL; array = array->next) {
-        const struct candidate *candidate = &code->chosen[array->number]->candidate;
-        if (candidate_is_made(candidate))
-            continue;
-        diag_error(code->diags, "not-generated", array->name.where, "no code can be written for '%s' of array '%s'",
-                   candidate->text, array->name.text);
-        diag_note(code->diags, "choose another with '--candidate %s=LAYOUT/PLAN'", array->name.text);
-        fine = false;
-    }
-    return fine;
-}
-
 json_t *view_code(const struct spec *spec, const struct device *device, struct option *const *chosen,
                   struct arena *arena, struct diags *diags)
 {
     struct code code = {.spec = spec, .device = device, .chosen = chosen, .arena = arena, .diags = diags};
     size_t errors = diags->error_count;
     names_collect(&code);
-    if (!candidates_are_made(&code) || !arrays_prepare(&code))
+    if (!arrays_prepare(&code))
         return NULL;
     json_t *kernels = kernels_view(&code);
     if (kernels == NULL || diags->error_count > errors) {

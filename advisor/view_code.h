@@ -20,9 +20,6 @@ enum { CODE_FORMAT = 1 };
 json_t *view_code(const struct spec *spec, const struct device *device, struct option *const *chosen,
                   struct arena *arena, struct diags *diags) __attribute__((warn_unused_result));
 
-/* Whether there is code for the layouts and plans of this choice. */
-bool view_code_makes(const struct spec *spec, struct option *const *chosen);
-
 /* FNV-1a, 64 bits (Fowler, Noll, Vo): h = 14695981039346656037; for each byte b: h = (h ^ b) * 1099511628211. The
  * content hash of generated files is that of the description's bytes, followed by "NAME=VALUE\n" for each param that
  * the command line set. */

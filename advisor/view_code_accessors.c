@@ -8,7 +8,7 @@
 static bool evenly_placed(const void *context, size_t leaf, size_t stride_leaves, uint64_t count)
 {
     const struct mapping *mapping = context;
-    if (mapping->tile_records == 0)
+    if (mapping->groups[mapping->leaves[leaf].group].tile_records == 0)
         return true;
     const struct placement *leaves = &mapping->leaves[leaf];
     uint64_t stride = count > 1 ? leaves[stride_leaves].offset - leaves[0].offset : 0;
@@ -21,7 +21,7 @@ static bool evenly_placed(const void *context, size_t leaf, size_t stride_leaves
 /* Bytes that one more in a loop's variable adds to the address. */
 uint64_t loop_stride(const struct mapping *mapping, const struct part *part, const struct part_loop *loop)
 {
-    if (mapping->record_stride != 0 || loop->stride_leaves == 0)
+    if (group_of(mapping, part)->record_stride != 0 || loop->stride_leaves == 0)
         return loop->stride_bytes;
     const struct placement *leaves = &mapping->leaves[part->leaf];
     return loop->count > 1 ? leaves[loop->stride_leaves].offset - leaves[0].offset : 0;
@@ -106,9 +106,9 @@ static void borrow_accessors(struct array_code *array)
 }
 
 /* The alignment of a part in the shared copy, as unaligned_piece gives it. */
-static unsigned staged_piece(const struct stage *stage, const struct part *part)
+static unsigned staged_piece(const struct mapping *mapping, const struct stage *stage, const struct part *part)
 {
-    uint64_t all = VECTOR_BYTES_MAX | part->offset | stage->record_bytes;
+    uint64_t all = VECTOR_BYTES_MAX | stored_offset(mapping, part) | stage->record_bytes;
     if (stage->dim_count > 1)
         all |= stage->row_bytes;
     for (size_t i = 0; i < part->loop_count; i++)
@@ -125,7 +125,7 @@ const struct array_code *array_staged(const struct code *code, const struct arra
     staged->accessors = arena_array(code->arena, array->parts.count, sizeof(*staged->accessors));
     for (size_t i = 0; i < array->parts.count; i++) {
         staged->accessors[i] = array->accessors[i];
-        staged->accessors[i].piece = staged_piece(stage, &array->parts.items[i]);
+        staged->accessors[i].piece = staged_piece(array->mapping, stage, &array->parts.items[i]);
     }
     sort_accessors(code, staged);
     borrow_accessors(staged);
@@ -149,31 +149,50 @@ static void name_accessors(struct code *code, struct array_code *array)
     }
 }
 
-/* Counts the leaves of each size that come before each leaf: what the address of a column is made of. */
+static size_t size_number(struct array_code *made, uint64_t size)
+{
+    size_t s = 0;
+    while (s < made->size_count && made->sizes[s] != size)
+        s++;
+    if (s == made->size_count)
+        made->sizes[made->size_count++] = size;
+    return s;
+}
+
+/* A leaf's turn among those of its group: `seen` counts them by size. */
+static void count_leaf(struct array_code *made, uint32_t **before, uint32_t seen[], size_t leaf)
+{
+    for (size_t s = 0; s < made->size_count; s++)
+        before[s][leaf] = seen[s];
+    seen[size_number(made, made->array->record->leaves[leaf].size)]++;
+}
+
+/* Counts the leaves of each size that come before each leaf in its group: what the address of a column is made of. */
 static bool count_sizes(const struct code *code, struct array_code *made)
 {
     enum { SIZES_MAX = 64 };
     const struct record *record = made->array->record;
-    made->sizes = arena_array(code->arena, SIZES_MAX, sizeof(*made->sizes));
-    made->before = arena_array(code->arena, SIZES_MAX, sizeof(*made->before));
+    made->sizes = arena_array(code->arena, record->leaf_count, sizeof(*made->sizes));
     for (size_t leaf = 0; leaf < record->leaf_count; leaf++) {
-        size_t s = 0;
-        while (s < made->size_count && made->sizes[s] != record->leaves[leaf].size)
-            s++;
-        if (s == SIZES_MAX) {
-            diag_error(code->diags, "not-generated", made->array->name.where,
-                       "array '%s' has unions of more than %d sizes", made->array->name.text, SIZES_MAX);
-            return false;
-        }
-        if (s == made->size_count)
-            made->sizes[made->size_count++] = record->leaves[leaf].size;
+        if (size_number(made, record->leaves[leaf].size) < SIZES_MAX)
+            continue;
+        diag_error(code->diags, "not-generated", made->array->name.where, "array '%s' has unions of more than %d sizes",
+                   made->array->name.text, SIZES_MAX);
+        return false;
     }
-    for (size_t s = 0; s < made->size_count; s++) {
-        uint32_t *counts = arena_array(code->arena, record->leaf_count + 1, sizeof(*counts));
-        for (size_t leaf = 0; leaf < record->leaf_count; leaf++)
-            counts[leaf + 1] = counts[leaf] + (record->leaves[leaf].size == made->sizes[s]);
-        made->before[s] = counts;
+    uint32_t **before = arena_array(code->arena, made->size_count, sizeof(*before));
+    for (size_t s = 0; s < made->size_count; s++)
+        before[s] = arena_array(code->arena, record->leaf_count, sizeof(**before));
+    for (unsigned g = 0; g < made->mapping->group_count; g++) {
+        const struct group *group = &made->mapping->groups[g];
+        uint32_t seen[SIZES_MAX] = {0};
+        for (size_t m = 0; m < group->member_count; m++)
+            for (size_t i = 0; i < group->members[m].leaf_count; i++)
+                count_leaf(made, before, seen, group->members[m].leaf + i);
+        for (size_t leaf = 0; group->member_count == 0 && leaf < record->leaf_count; leaf++)
+            count_leaf(made, before, seen, leaf);
     }
+    made->before = (const uint32_t *const *)before;
     return true;
 }
 
@@ -181,6 +200,23 @@ struct parts array_parts(const struct code *code, const struct array_code *array
                          struct shape *shape)
 {
     return parts_of(code, array->array->record->type, path, shape, false, evenly_placed, array->mapping);
+}
+
+bool has_columns(const struct mapping *mapping)
+{
+    for (unsigned g = 0; g < mapping->group_count; g++)
+        if (mapping->groups[g].record_stride == 0 && mapping->groups[g].tile_records == 0)
+            return true;
+    return false;
+}
+
+bool has_records_as_c(const struct mapping *mapping)
+{
+    const struct record *record = mapping->array->record;
+    bool same = mapping->record_stride != 0;
+    for (size_t i = 0; i < record->leaf_count; i++)
+        same = same && mapping->leaves[i].offset == record->leaves[i].offset;
+    return same;
 }
 
 static bool array_prepare(struct code *code, const struct array *array)
@@ -197,7 +233,7 @@ static bool array_prepare(struct code *code, const struct array *array)
     name_accessors(code, made);
     sort_accessors(code, made);
     borrow_accessors(made);
-    return made->mapping->record_stride != 0 || made->mapping->tile_records != 0 || count_sizes(code, made);
+    return !has_columns(made->mapping) || count_sizes(code, made);
 }
 
 /* Types and params keep their names in the C header, too. */

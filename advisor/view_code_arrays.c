@@ -65,10 +65,8 @@ static json_t *accessor_view(const struct code *code, const struct array_code *a
 }
 
 json_t *accessor_view_at(const struct code *code, const struct array_code *array, const struct accessor *accessor,
-                         const char *record)
+                         const char *address)
 {
-    const struct part *part = accessor->part;
-    const char *address = arena_printf(code->arena, "%s%s", record, offset_text(code->arena, part->offset, part, NULL));
     return accessor_view(code, array, accessor, address, false);
 }
 
@@ -219,12 +217,34 @@ static json_t *extents_view(const struct code *code, const struct array *array)
     return extents;
 }
 
+const char *address_name(const struct code *code, const struct array_code *array, const struct group *group)
+{
+    if (array->mapping->group_count == 1)
+        return name_fresh(code, "address");
+    return name_fresh(code, arena_printf(code->arena, "address_%u", (unsigned)(group - array->mapping->groups)));
+}
+
+/* The groups that keep records whole: [{"address", "record_address"}...]. */
+static json_t *wholes_view(const struct code *code, const struct array_code *array)
+{
+    json_t *list = json_array();
+    for (unsigned g = 0; g < array->mapping->group_count; g++) {
+        const struct group *group = &array->mapping->groups[g];
+        if (group->record_stride == 0)
+            continue;
+        json_t *view = json_object();
+        put_text(view, "address", address_name(code, array, group));
+        put_text(view, "record_address", record_address(code, array, group));
+        add(list, view);
+    }
+    return list;
+}
+
 static void put_mapping(const struct code *code, const struct array_code *array, json_t *view)
 {
     const struct mapping *mapping = array->mapping;
-    bool whole = mapping->record_stride != 0;
-    put_flag(view, "whole", whole);
-    put_flag(view, "columns", !whole && mapping->tile_records == 0);
+    put_flag(view, "whole", mapping->record_stride != 0);
+    put_flag(view, "columns", has_columns(mapping));
     put_flag(view, "tiles", mapping->tile_records != 0);
     put_flag(view, "rows", mapping->row_bytes != 0);
     put_number(view, "row_bytes", mapping->row_bytes);
@@ -235,9 +255,15 @@ static void put_mapping(const struct code *code, const struct array_code *array,
     put_number(view, "storage_bytes", mapping->bytes);
     put_text(view, "bytes", bytes_text(code, array));
     /* Dense records in C's own form: a conversion is a copy. */
-    put_flag(view, "is_plain",
-             whole && mapping->row_bytes == 0 && mapping->record_stride == array->array->record->type->size);
-    put_text(view, "record_address", whole ? record_address(code, array) : "");
+    put_flag(view, "is_plain", layout_is_described(mapping) && mapping->row_bytes == 0);
+    put(view, "wholes", wholes_view(code, array));
+    put(view, "measures", measures_view(code, array));
+}
+
+/* Whether an address is made of the record's number in more than one place. */
+static bool needs_record(const struct array_code *array, const struct part *part)
+{
+    return group_of(array->mapping, part)->tile_records != 0 && array->array->dim_count > 1;
 }
 
 static json_t *array_view(const struct code *code, const struct array_code *array)
@@ -279,12 +305,12 @@ static json_t *array_view(const struct code *code, const struct array_code *arra
     bool converts = a->space == SPACE_GLOBAL && !json_is_true(json_object_get(view, "is_plain"));
     put_flag(view, "converts_rows", converts && json_is_true(json_object_get(view, "through_rows")));
     put_flag(view, "converts_shared", converts && json_is_true(json_object_get(view, "through_shared")));
-    bool needs_record = array->mapping->tile_records != 0 && a->dim_count > 1;
     json_t *accessors = json_array(), *leaves = json_array();
     for (size_t i = 0; i < array->parts.count; i++)
         if (!array->accessors[i].borrowed)
-            add(accessors, accessor_view(code, array, &array->accessors[i],
-                                         address_text(code, array, array->accessors[i].part), needs_record));
+            add(accessors,
+                accessor_view(code, array, &array->accessors[i], address_text(code, array, array->accessors[i].part),
+                              needs_record(array, array->accessors[i].part)));
     for (size_t i = 0; i < array->leaves.count; i++)
         add(leaves, leaf_view(code, array, &array->leaves.items[i]));
     put(view, "accessors", accessors);

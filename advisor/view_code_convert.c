@@ -87,7 +87,7 @@ void put_exchange(const struct code *code, const struct array_code *array, json_
     uint64_t all =
         VECTOR_BYTES_MAX | a->record->type->size | mapping->record_stride | mapping->row_bytes | a->align | a->offset;
     uint64_t piece = all & (~all + 1), size = a->record->type->size;
-    bool whole = a->space == SPACE_GLOBAL && mapping->record_stride != 0;
+    bool whole = a->space == SPACE_GLOBAL && has_records_as_c(mapping);
     bool has = whole && piece >= WORD_BYTES && size > piece && size <= RECORD_BYTES_MAX;
     put_flag(view, "has_exchange", has);
     put_number(view, "exchange_piece", has ? piece : 0);

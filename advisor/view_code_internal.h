@@ -179,7 +179,7 @@ struct array_code {
     const struct accessor **by_key;
     uint64_t *sizes; /* the distinct sizes of leaves */
     size_t size_count;
-    const uint32_t **before; /* before[s][leaf]: how many leaves of sizes[s] come before it */
+    const uint32_t *const *before; /* before[s][leaf]: how many leaves of sizes[s] come before it in its group */
 };
 
 /* False after a diagnostic. */
@@ -196,11 +196,18 @@ struct parts array_parts(const struct code *code, const struct array_code *array
 /* Sets "getter", "setter" and "address_function". */
 void put_accessor_names(const struct code *code, const struct accessor *accessor, json_t *view);
 uint64_t array_granule(const struct array *array);
+/* Whether leaves are kept in columns of their own, as soa has them. */
+bool has_columns(const struct mapping *mapping);
+/* Whether records are kept whole, each as C has it. */
+bool has_records_as_c(const struct mapping *mapping);
+/* The view's function that gives the first byte of a group's whole record: "address", "address_1" in a split. */
+const char *address_name(const struct code *code, const struct array_code *array, const struct group *group);
 const char *extent_name(const struct code *code, const struct array *array, unsigned dim);
 /* "12 + q0 * 4": where a part is in C's record. */
 const char *part_offset_text(struct arena *arena, const struct part *part);
 
-/* ---- whole records on the device: view_code_convert.c ------------------------------------------------------------- */
+/* ---- whole records on the device: view_code_convert.c -------------------------------------------------------------
+ */
 
 /* Sets what converters between C's array and the layout need, and what a warp that moves its records together needs. */
 void put_conversion(const struct array_code *array, json_t *view);
@@ -217,9 +224,16 @@ const char *index_name(const struct code *code, unsigned dim);
 const char *linear_text(const struct code *code, const struct array *array, unsigned dims);
 /* " + 12 + q0 * 4"; in C's record where `mapping` is NULL. */
 const char *offset_text(struct arena *arena, uint64_t offset, const struct part *part, const struct mapping *mapping);
-/* C++ for the addresses of a record that is kept whole and of a part, as members of the view. */
-const char *record_address(const struct code *code, const struct array_code *array);
+/* C++ for the addresses of a group's record that is kept whole and of a part, as members of the view. */
+const char *record_address(const struct code *code, const struct array_code *array, const struct group *group);
 const char *address_text(const struct code *code, const struct array_code *array, const struct part *part);
+const struct group *group_of(const struct mapping *mapping, const struct part *part);
+/* Bytes from the start of the group's stored record, or of its first column or tile, with all subscripts 0. */
+uint64_t stored_offset(const struct mapping *mapping, const struct part *part);
+/* "start_1": the view's function that says where a group begins. */
+const char *start_name(const struct code *code, unsigned group);
+/* Functions of the extents that addresses are made of: [{"name", "title", "value", "c_name", "c_value"}...]. */
+json_t *measures_view(const struct code *code, const struct array_code *array);
 /* Where a leaf is at the described extents, for readers. */
 const char *place_text(const struct code *code, const struct array_code *array, const struct part *part);
 const char *joined_extents(const struct code *code, const struct array *array, unsigned dims, const char *with);
@@ -289,7 +303,7 @@ json_t *tile_view(const struct kernel_code *kernel, const struct array_code *arr
 const char *tile_name(const struct code *code, const struct array *array);
 /* A part's accessor in the shared copy: its view, made for the addresses there. */
 json_t *accessor_view_at(const struct code *code, const struct array_code *array, const struct accessor *accessor,
-                         const char *record_address);
+                         const char *address);
 
 /* view_code_tables.c */
 json_t *tables_view(const struct code *code);

@@ -111,7 +111,7 @@ static bool reaches_beyond(const struct kernel_code *kernel)
     for (unsigned i = 0; i < kernel->kernel->access_count; i++) {
         const struct access *access = kernel->kernel->accesses[i];
         const struct mapping *mapping = array_code(kernel->code, access->array)->mapping;
-        bool plain = mapping->record_stride == access->array->record->type->size && mapping->row_bytes == 0;
+        bool plain = layout_is_described(mapping) && mapping->row_bytes == 0;
         if (access->bytes > access->selected[0].size && !plain)
             return true;
     }
@@ -487,9 +487,12 @@ static void collect_steps(json_t *steps, const json_t *statements)
 static bool has_padding(const struct code *code, const struct array *array)
 {
     const struct mapping *mapping = array_code(code, array)->mapping;
-    bool padded = mapping->record_stride > array->record->type->size;
-    for (uint64_t i = 0; mapping->record_stride != 0 && i < array->record->type->size; i++)
-        padded = padded || !array->record->owned[i];
+    bool padded = false;
+    for (unsigned g = 0; g < mapping->group_count; g++) {
+        const struct group *group = &mapping->groups[g];
+        for (uint64_t i = 0; i < group->record_stride; i++)
+            padded = padded || !group->owned[i];
+    }
     return padded;
 }
 

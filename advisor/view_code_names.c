@@ -179,7 +179,7 @@ static const char *const template_words[] = {
     "address", "base_align", "base_offset", "row_bytes", "record_bytes", "value", "view", "array", "Functor",
     "body", "step", "steps", "group", "first", "RECORDS", "stream", "arguments", "error", "at", "in_block", "tile",
     "from_aos", "to_aos", "from_aos_device", "to_aos_device", "from_aos_kernel", "to_aos_kernel", "copy_in",
-    "copy_out", "copy_box", "layout", "reference", "visit", "visit_places", "visit_offsets", "visit_reads",
+    "copy_out", "copy_box", "swizzled", "layout", "reference", "visit", "visit_places", "visit_offsets", "visit_reads",
     "visit_writes", "visit_adds", "check_all", "launch_all", "make_one", "add_one", "copy_word", "pieces", "count", "past",
     "leaf", "from", "to", "get_together", "set_together", "exchange",
     "load_together", "store_together",

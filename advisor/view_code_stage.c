@@ -31,28 +31,33 @@ static const char *origin_text(const struct code *code, const struct stage *stag
     return arena_printf(code->arena, "%s + %s", text, code_number(code->arena, stage->origin[dim]));
 }
 
-static uint64_t tile_stride(const struct stage *stage, unsigned dim)
-{
-    unsigned from_last = stage->dim_count - 1 - dim;
-    return from_last == 0 ? stage->record_bytes : from_last == 1 ? stage->row_bytes : stage->plane_bytes;
-}
-
+/* Where a record is in the copy, from its first byte; before swizzling. */
 static const char *record_text(const struct code *code, const struct stage *stage)
 {
-    const char *text = name_fresh(code, "base");
+    const char *text = "";
     for (unsigned d = 0; d < stage->dim_count; d++)
-        text = arena_printf(code->arena, "%s + (%s - %s) * %llu", text, index_name(code, d),
-                            origin_name(code, stage, d), (unsigned long long)tile_stride(stage, d));
+        text = arena_printf(code->arena, "%s%s(%s - %s) * %llu", text, d == 0 ? "" : " + ", index_name(code, d),
+                            origin_name(code, stage, d), (unsigned long long)stage_step(stage, d));
     return text;
 }
 
+/* The address of what is at `place` of the copy. */
+static const char *place_address(const struct code *code, const struct stage *stage, const char *place)
+{
+    const char *base = name_fresh(code, "base");
+    if (stage->swizzle_unit == 0)
+        return arena_printf(code->arena, "%s + %s", base, place);
+    return arena_printf(code->arena, "%s + %s(unsigned(%s))", base, name_fresh(code, "swizzled"), place);
+}
+
 /* Which words of a record copy-out writes, as a test of `word`; "" where it is all. */
-static const char *written_text(const struct code *code, const struct stage *stage, uint64_t words)
+static const char *written_text(const struct code *code, const struct stage *stage, uint64_t record_bytes)
 {
     const char *text = "";
     if (stage->copy_out_whole || stage->written == NULL)
         return text;
-    const unsigned width = stage->word_bytes;
+    const unsigned width = stage->out_word_bytes;
+    const uint64_t words = record_bytes / width;
     bool all = true;
     for (uint64_t w = 0; w < words; w++) {
         uint64_t begin = w;
@@ -70,34 +75,62 @@ static const char *written_text(const struct code *code, const struct stage *sta
     return all ? "" : text;
 }
 
-/* Which record of the box word `w` is in: the last dimension is fastest, words of a record are faster still. */
-static const char *position_text(const struct code *code, unsigned dim_count, unsigned dim)
+/* Which record of the box word `w` is in, along the dimension of this rank among the box's, the slowest first: words of
+ * a record are faster still. */
+static const char *position_text(const struct code *code, const struct stage *stage, unsigned rank)
 {
-    static const char *const texts[SPEC_DIMS_MAX][SPEC_DIMS_MAX] = {
-        {"w / record_words", "", ""},
-        {"w / row_words", "w % row_words / record_words", ""},
-        {"w / row_words / count_1", "w / row_words % count_1", "w % row_words / record_words"},
-    };
-    return arena_printf(code->arena, "from_%u + %s", dim, texts[(dim_count - 1) % SPEC_DIMS_MAX][dim % SPEC_DIMS_MAX]);
+    unsigned dim = stage->order[stage->dim_count - 1 - rank], middle = stage->order[1];
+    if (stage->dim_count == 1)
+        return arena_printf(code->arena, "from_%u + w / record_words", dim);
+    if (rank == stage->dim_count - 1)
+        return arena_printf(code->arena, "from_%u + w %% row_words / record_words", dim);
+    if (stage->dim_count == 2)
+        return arena_printf(code->arena, "from_%u + w / row_words", dim);
+    return arena_printf(code->arena,
+                        rank == 0 ? "from_%u + w / row_words / count_%u" : "from_%u + w / row_words %% count_%u", dim,
+                        middle);
 }
 
+static json_t *tile_dim(const struct code *code, const struct stage *stage, unsigned d)
+{
+    json_t *view = json_object();
+    put_number(view, "number", d);
+    put_text(view, "origin", origin_name(code, stage, d));
+    put_text(view, "origin_value", origin_text(code, stage, d));
+    put_text(view, "extent", extent_name(code, stage->array, d));
+    put_number(view, "count", stage->extent[d]);
+    put_number(view, "stride", stage_step(stage, d));
+    return view;
+}
+
+/* The dimensions as the box is walked, the slowest first. */
 static json_t *tile_dims(const struct code *code, const struct stage *stage)
 {
     json_t *list = json_array();
-    for (unsigned d = 0; d < stage->dim_count; d++) {
-        json_t *view = json_object();
-        put_number(view, "number", d);
-        put_text(view, "origin", origin_name(code, stage, d));
-        put_text(view, "origin_value", origin_text(code, stage, d));
-        put_text(view, "extent", extent_name(code, stage->array, d));
-        put_number(view, "count", stage->extent[d]);
-        put_text(view, "index", index_name(code, d));
-        put_number(view, "stride", tile_stride(stage, d));
-        put_text(view, "position", position_text(code, stage->dim_count, d));
+    for (unsigned rank = 0; rank < stage->dim_count; rank++) {
+        json_t *view = tile_dim(code, stage, stage->order[stage->dim_count - 1 - rank]);
+        put_text(view, "position", position_text(code, stage, rank));
         add(list, view);
     }
     mark_ends(list);
     return list;
+}
+
+/* ... and as an index has them. */
+static json_t *tile_indices(const struct code *code, const struct stage *stage)
+{
+    json_t *list = json_array();
+    for (unsigned d = 0; d < stage->dim_count; d++)
+        add(list, tile_dim(code, stage, d));
+    mark_ends(list);
+    return list;
+}
+
+/* A number that may differ on the way in and out. */
+static const char *either_way(const struct code *code, uint64_t in, uint64_t out)
+{
+    return in == out ? arena_printf(code->arena, "%llu", (unsigned long long)in)
+                     : arena_printf(code->arena, "(IN ? %llu : %llu)", (unsigned long long)in, (unsigned long long)out);
 }
 
 /* Blocks whose boxes overlap would write one another's records back. */
@@ -155,7 +188,7 @@ json_t *tile_view(const struct kernel_code *kernel, const struct array_code *arr
                    kernel->kernel->name.text, a->name.text);
         return NULL;
     }
-    uint64_t record_words = array->mapping->record_stride / stage->word_bytes;
+    const uint64_t record_bytes = array->mapping->record_stride;
     json_t *view = json_object();
     put_text(
         view, "type",
@@ -165,21 +198,31 @@ json_t *tile_view(const struct kernel_code *kernel, const struct array_code *arr
     put_text(view, "array", a->name.text);
     put_text(view, "array_view", array->view_name);
     put(view, "dims", tile_dims(code, stage));
-    put_number(view, "word_bytes", stage->word_bytes);
-    put_number(view, "record_words", record_words);
+    put(view, "indices", tile_indices(code, stage));
+    put_text(view, "word_bytes", either_way(code, stage->word_bytes, stage->out_word_bytes));
+    put_text(view, "record_words",
+             either_way(code, record_bytes / stage->word_bytes, record_bytes / stage->out_word_bytes));
+    put_flag(view, "swizzles", stage->swizzle_unit != 0);
+    put_number(view, "swizzle_unit", stage->swizzle_unit);
+    put_number(view, "swizzle_line", stage->swizzle_line);
+    put_number(view, "swizzle_keys", stage->swizzle_keys);
     put_number(view, "bytes", stage->bytes);
     put_flag(view, "copy_in", stage->copy_in);
     put_flag(view, "copy_out", stage->copy_out);
-    const char *written = written_text(code, stage, record_words);
+    const char *written = written_text(code, stage, record_bytes);
     put_text(view, "written", written);
     put_flag(view, "writes_some", written[0] != '\0');
-    put_number(view, "last_dim", stage->dim_count - 1);
+    put_number(view, "last_dim", stage->order[0]);
     put_flag(view, "one_dimension", stage->dim_count == 1);
     json_t *accessors = json_array();
     const bool *used = used_accessors(kernel, array);
-    for (size_t i = 0; i < array->parts.count; i++)
+    for (size_t i = 0; i < array->parts.count; i++) {
+        const struct part *part = array->accessors[i].part;
+        const char *offset = offset_text(code->arena, stored_offset(array->mapping, part), part, NULL);
+        const char *place = arena_printf(code->arena, "%s%s", record_text(code, stage), offset);
         if (used[i])
-            add(accessors, accessor_view_at(code, array, &array->accessors[i], record_text(code, stage)));
+            add(accessors, accessor_view_at(code, array, &array->accessors[i], place_address(code, stage, place)));
+    }
     put(view, "accessors", accessors);
     return view;
 }

@@ -409,12 +409,15 @@ static json_t *move_view(const struct moved *moved, const struct part *part)
     return view;
 }
 
-static json_t *moves_view(const struct moved *moved)
+/* What goes scalar by scalar: all, but for what pieces of whole records hold. */
+static void add_moves(json_t *list, const struct moved *moved, bool vector)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < moved->parts.count; i++)
-        add(list, move_view(moved, &moved->parts.items[i]));
-    return list;
+    const struct mapping *mapping = array_code(moved->step->kernel->code, moved->access->array)->mapping;
+    for (size_t i = 0; i < moved->parts.count; i++) {
+        const struct part *part = &moved->parts.items[i];
+        if (!vector || plan_vector_bytes(mapping, group_of(mapping, part)) < 2)
+            add(list, move_view(moved, part));
+    }
 }
 
 /* One instruction of `bytes` bytes at the start of the selection. */
@@ -435,10 +438,24 @@ static json_t *raw_view(const struct moved *moved)
 
 /* ---- vector pieces ----------------------------------------------------------------------------------------------- */
 
-static json_t *pieces_view(const struct instruction *items, size_t count)
+static const struct mapping *mapping_of(const struct moved *moved)
+{
+    return array_code(moved->step->kernel->code, moved->access->array)->mapping;
+}
+
+static bool has_pieces(const struct mapping *mapping, const struct group *group)
+{
+    return group->record_stride != 0 && plan_vector_bytes(mapping, group) > 1;
+}
+
+/* Those of one group's record. */
+static json_t *pieces_view(const struct mapping *mapping, const struct group *group, const struct instruction *items,
+                           size_t count)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++) {
+        if (&mapping->groups[mapping->leaves[items[i].leaf].group] != group)
+            continue;
         json_t *view = json_object();
         put_number(view, "width", items[i].width);
         put_number(view, "offset", items[i].record_offset);
@@ -447,30 +464,55 @@ static json_t *pieces_view(const struct instruction *items, size_t count)
     return list;
 }
 
-/* Where values are in the image of the record: each as a whole, or part by part where C's record scatters it. */
-static void add_packed(json_t *list, const struct moved *moved)
+/* Whether a value lies in the group's stored record as in C's, `delta` bytes further. */
+static bool is_one_run(const struct moved *moved, const struct group *group, uint64_t *delta)
+{
+    const struct mapping *mapping = mapping_of(moved);
+    for (size_t i = 0; i < moved->parts.count; i++) {
+        const struct part *part = &moved->parts.items[i];
+        uint64_t here = stored_offset(mapping, part) - part->offset;
+        if (group_of(mapping, part) != group || (i > 0 && here != *delta))
+            return false;
+        *delta = here;
+    }
+    return !moved->shape.scattered;
+}
+
+static uint64_t fixed_offset(const struct part *part)
+{
+    uint64_t offset = 0;
+    for (size_t i = 0; i < part->loop_count; i++)
+        if (part->loops[i].fixed)
+            offset += part->loops[i].value * part->loops[i].stride_bytes;
+    return offset;
+}
+
+/* Where values are in the image of a group's record: each as a whole, or part by part where they are not side by side
+ * there. */
+static void add_packed(json_t *list, const struct moved *moved, const struct group *group)
 {
     const struct code *code = moved->step->kernel->code;
-    if (!moved->shape.scattered) {
+    const struct mapping *mapping = mapping_of(moved);
+    uint64_t delta = 0;
+    if (is_one_run(moved, group, &delta)) {
         json_t *view = json_object();
-        uint64_t offset = moved->shape.offset;
-        for (size_t i = 0; i < moved->parts.items[0].loop_count; i++)
-            if (moved->parts.items[0].loops[i].fixed)
-                offset += moved->parts.items[0].loops[i].value * moved->parts.items[0].loops[i].stride_bytes;
         put(view, "loops", json_array());
         put_text(view, "indent", "");
         put_text(view, "member", moved->value->member);
-        put_number(view, "offset", offset);
+        put_number(view, "offset", moved->shape.offset + fixed_offset(&moved->parts.items[0]) + delta);
         add(list, view);
         return;
     }
     for (size_t i = 0; i < moved->parts.count; i++) {
         const struct part *part = &moved->parts.items[i];
+        if (group_of(mapping, part) != group)
+            continue;
+        const char *offset = offset_text(code->arena, stored_offset(mapping, part), part, NULL);
         json_t *view = json_object();
         put(view, "loops", loops_view(code, part));
         put_text(view, "indent", indent_text(code->arena, loops_open(part)));
         put_text(view, "member", arena_printf(code->arena, "%s%s", moved->value->member, part->member));
-        put_text(view, "offset", part_offset_text(code->arena, part));
+        put_text(view, "offset", offset[0] == '\0' ? "0" : offset + 3);
         add(list, view);
     }
 }
@@ -518,18 +560,37 @@ static struct moved move_path(struct step *step, const struct access *access, co
     return moved;
 }
 
-static void put_vector(json_t *view, struct step *step, const struct access *access, const struct element *element)
+/* The images of whole records that an access goes through, one a group that it touches: [{"image", "packed"...}...]. */
+static json_t *images_view(struct step *step, const struct access *access, const struct element *element,
+                           const struct moved *moved, size_t count)
 {
     const struct code *code = step->kernel->code;
-    const struct usage *usage = usage_of(step->kernel, access->array);
-    const struct instructions *instructions = &usage->instructions[access->number];
-    put_text(view, "image",
-             name_take(code, &step->taken,
-                       arena_printf(code->arena, "%s%s_bytes", access->array->name.text, element->suffix)));
-    put_number(view, "image_bytes", array_code(code, access->array)->mapping->record_stride);
-    put_flag(view, "fresh_image", !access_loads(access));
-    put(view, "load_pieces", pieces_view(instructions->loads, instructions->load_count));
-    put(view, "store_pieces", pieces_view(instructions->stores, instructions->store_count));
+    const struct array_code *array = array_code(code, access->array);
+    const struct mapping *mapping = array->mapping;
+    const struct instructions *instructions = &usage_of(step->kernel, access->array)->instructions[access->number];
+    json_t *list = json_array();
+    for (unsigned g = 0; g < mapping->group_count; g++) {
+        const struct group *group = &mapping->groups[g];
+        json_t *packed = json_array();
+        for (size_t i = 0; i < count && has_pieces(mapping, group); i++)
+            add_packed(packed, &moved[i], group);
+        if (json_array_size(packed) == 0) {
+            json_decref(packed);
+            continue;
+        }
+        json_t *view = json_object();
+        put_text(view, "image",
+                 name_take(code, &step->taken,
+                           arena_printf(code->arena, "%s%s_bytes", access->array->name.text, element->suffix)));
+        put_text(view, "address", address_name(code, array, group));
+        put_number(view, "image_bytes", group->record_stride);
+        put_flag(view, "fresh_image", !access_loads(access));
+        put(view, "load_pieces", pieces_view(mapping, group, instructions->loads, instructions->load_count));
+        put(view, "store_pieces", pieces_view(mapping, group, instructions->stores, instructions->store_count));
+        put(view, "packed", packed);
+        add(list, view);
+    }
+    return list;
 }
 
 static void add_access(struct step *step, const struct access *access)
@@ -538,34 +599,27 @@ static void add_access(struct step *step, const struct access *access)
     const struct code *code = kernel->code;
     const struct element *element = find_element(step, access);
     bool vector = is_vector(kernel, access), raw = access->bytes != 0 && access->op != ACCESS_ATOMIC;
-    json_t *view = json_object(), *moves = json_array(), *packed = json_array(), *raws = json_array();
-    unsigned number = 0;
-    for (const struct field_path *path = paths_of(code, access, subscript_in_kernel, kernel); path != NULL;
-         path = path->next) {
-        struct moved moved = move_path(step, access, element, path, number++);
+    json_t *view = json_object(), *moves = json_array(), *raws = json_array();
+    const struct field_path *path = paths_of(code, access, subscript_in_kernel, kernel);
+    unsigned count = 0;
+    for (const struct field_path *at = path; at != NULL; at = at->next)
+        count++;
+    struct moved *moved = arena_array(code->arena, count, sizeof(*moved));
+    for (unsigned i = 0; i < count; i++, path = path->next) {
+        moved[i] = move_path(step, access, element, path, i);
         if (raw) {
-            add(raws, raw_view(&moved));
+            add(raws, raw_view(&moved[i]));
             break;
         }
-        if (vector) {
-            add_packed(packed, &moved);
-            continue;
-        }
-        json_t *more = moves_view(&moved);
-        (void)json_array_extend(moves, more);
-        json_decref(more);
+        add_moves(moves, &moved[i], vector);
     }
     put_text(view, "object", kernel->reference ? access->array->name.text : object_name(kernel, access->array));
     put_text(view, "arguments", element->arguments[1]);
     put_flag(view, "loads", access_loads(access));
     put_flag(view, "stores", access_stores(access) && access->op != ACCESS_ATOMIC);
     put_flag(view, "adds", access->op == ACCESS_ATOMIC);
-    put_flag(view, "vector", vector);
-    put_flag(view, "each", vector && kernel->wide);
-    if (vector)
-        put_vector(view, step, access, element);
+    put(view, "images", vector ? images_view(step, access, element, moved, count) : json_array());
     put(view, "moves", moves);
-    put(view, "packed", packed);
     put(view, "raws", raws);
     add(step->accesses, view);
 }

@@ -330,7 +330,8 @@ struct calibrate_hits_tile {
         constexpr unsigned word_bytes = 4, record_words = 5;
         const unsigned word = w % record_words;
         const unsigned r0 = from_0 + w / record_words;
-        unsigned char *const inside = base + r0 * 20 + word * word_bytes;
+        const unsigned place = r0 * 20 + word * word_bytes;
+        unsigned char *const inside = base + place;
         unsigned char *const outside = view.address(origin + r0) + word * word_bytes;
         sw::move<word_bytes>(IN ? inside : outside, IN ? outside : inside);
     }
@@ -458,7 +459,8 @@ struct cluster_hits_tile {
         constexpr unsigned word_bytes = 4, record_words = 5;
         const unsigned word = w % record_words;
         const unsigned r0 = from_0 + w / record_words;
-        unsigned char *const inside = base + r0 * 20 + word * word_bytes;
+        const unsigned place = r0 * 20 + word * word_bytes;
+        unsigned char *const inside = base + place;
         unsigned char *const outside = view.address(origin + r0) + word * word_bytes;
         sw::move<word_bytes>(IN ? inside : outside, IN ? outside : inside);
     }
@@ -587,7 +589,8 @@ struct count_hits_tile {
         constexpr unsigned word_bytes = 4, record_words = 5;
         const unsigned word = w % record_words;
         const unsigned r0 = from_0 + w / record_words;
-        unsigned char *const inside = base + r0 * 20 + word * word_bytes;
+        const unsigned place = r0 * 20 + word * word_bytes;
+        unsigned char *const inside = base + place;
         unsigned char *const outside = view.address(origin + r0) + word * word_bytes;
         sw::move<word_bytes>(IN ? inside : outside, IN ? outside : inside);
     }

@@ -159,7 +159,8 @@ struct transpose_out_tile {
         const unsigned row_words = count_1 * record_words;
         const unsigned r0 = from_0 + w / row_words;
         const unsigned r1 = from_1 + w % row_words / record_words;
-        unsigned char *const inside = base + r0 * 132 + r1 * 4 + word * word_bytes;
+        const unsigned place = r0 * 132 + r1 * 4 + word * word_bytes;
+        unsigned char *const inside = base + place;
         unsigned char *const outside = view.address(origin_0 + r0, origin_1 + r1) + word * word_bytes;
         sw::move<word_bytes>(IN ? inside : outside, IN ? outside : inside);
     }

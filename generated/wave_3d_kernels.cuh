@@ -288,7 +288,8 @@ struct step_now_tile {
         const unsigned r0 = from_0 + w / row_words / count_1;
         const unsigned r1 = from_1 + w / row_words % count_1;
         const unsigned r2 = from_2 + w % row_words / record_words;
-        unsigned char *const inside = base + r0 * 1920 + r1 * 160 + r2 * 4 + word * word_bytes;
+        const unsigned place = r0 * 1920 + r1 * 160 + r2 * 4 + word * word_bytes;
+        unsigned char *const inside = base + place;
         unsigned char *const outside = view.address(origin_0 + r0, origin_1 + r1, origin_2 + r2) + word * word_bytes;
         sw::move<word_bytes>(IN ? inside : outside, IN ? outside : inside);
     }

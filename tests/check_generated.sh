@@ -80,10 +80,14 @@ compile_cuda() {
 arch=sm_75
 for spec in tests/generated/*.xml; do
     name=$(basename "$spec" .xml)
-    candidates=$(sed -n '1s/^<!-- candidates: //p' "$spec" | tr -d ' ' | tr '|' '\n')
+    candidates=$(sed -n '1s/^<!-- candidates: //p' "$spec" | tr ';' '\n' | sed 's/^ *//; s/ *$//')
     if [ "$scale" = small ]; then candidates=$(echo "$candidates" | sed -n 2p); fi
     last=$(echo "$candidates" | tail -n 1)
+    # Candidates have blanks of their own.
+    IFS='
+'
     for candidate in $candidates; do
+        unset IFS
         case="$name a=$candidate"
         rm -f "$scratch/$name"*
         check "$case: generate" "$tool" generate "$spec" -o "$scratch" --candidate "a=$candidate"

@@ -534,7 +534,7 @@ static uint64_t staged_piece_bytes(const struct map *map, const struct box *box,
     uint64_t all = naive_gcd(box->record_bytes, map->places[selected->leaf].stored + selected->inner_offset);
     if (map->array->dim_count > 1)
         all = naive_gcd(all, box->row_bytes);
-    return piece_of(map, selected, naive_gcd(all, box->unit));
+    return piece_of(map, selected, all);
 }
 
 static void add_pieces(struct operations *list, uint64_t address, uint64_t size, uint64_t piece)
@@ -1004,16 +1004,21 @@ static uint64_t box_extent(const struct box *box, unsigned dim)
     return (uint64_t)(box->high[dim] - box->low[dim] + 1);
 }
 
-/* False where the copy cannot be swizzled. */
+/* False where the copy cannot be swizzled: no leaf may straddle two units. */
 static bool shape_swizzle(struct box *box, const struct map *map)
 {
     uint64_t row = box->row_bytes;
     box->unit = WORD;
     for (size_t l = 0; l < map->place_count; l++)
-        box->unit = map->places[l].align > box->unit ? map->places[l].align : box->unit;
-    box->unit = box->unit < VECTOR_BYTES_MAX ? box->unit : VECTOR_BYTES_MAX;
+        box->unit = map->places[l].size > box->unit ? map->places[l].size : box->unit;
+    for (size_t l = 0; l < map->place_count; l++) {
+        uint64_t step = naive_gcd(naive_gcd(box->record_bytes, row), box->unit);
+        for (uint64_t at = map->places[l].stored; at < box->unit + map->places[l].stored; at += step)
+            if (at % box->unit + map->places[l].size > box->unit)
+                return false;
+    }
     box->line = row > LINE ? row : LINE;
-    return (row & (row - 1)) == 0 && row >= 2 * box->unit;
+    return box->unit <= VECTOR_BYTES_MAX && (row & (row - 1)) == 0 && row >= 2 * box->unit;
 }
 
 static bool shape_box(struct walk *walk, struct box *box, const struct map *map)
