@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -24,8 +25,8 @@ struct cli_progress {
     const char *command;
     struct level levels[LEVELS_MAX];
     size_t level_count;
-    double next_s; /* when the line is to be written again */
-    bool shown;
+    double next_s;    /* when the line is to be written again */
+    char at_work[48]; /* what is shown while nothing is told */
 };
 
 static double now_s(void)
@@ -71,7 +72,7 @@ static void show(struct cli_progress *progress)
     if (line.length > COLUMNS_MAX)
         line.length = COLUMNS_MAX;
     text_puts(&line, "\033[K");
-    progress->shown = true;
+    signals_say_later(NULL, 0);
     signals_line(true);
     write_line(line.bytes, line.length);
     text_free(&line);
@@ -119,6 +120,8 @@ struct cli_progress *cli_progress_start(const char *command)
     progress->progress = (struct progress){progress, on_told};
     progress->command = command;
     progress->next_s = now_s() + patience_s;
+    (void)snprintf(progress->at_work, sizeof(progress->at_work), "\rsectorwise %s: at work\033[K", command);
+    signals_say_later(progress->at_work, (unsigned)patience_s);
     return progress;
 }
 
@@ -132,7 +135,8 @@ void cli_progress_end(struct cli_progress *progress)
     static const char clear[] = "\r\033[K";
     if (progress == NULL)
         return;
-    if (progress->shown)
+    signals_say_later(NULL, 0);
+    if (signals_line_stands())
         write_line(clear, sizeof(clear) - 1);
     signals_line(false);
     free(progress);

@@ -11,8 +11,10 @@ enum state { STATE_FREE, STATE_HELD, STATE_DYING };
 static atomic_int state;
 static atomic_int waiting; /* a signal that has come; 0: none */
 static atomic_int line;
+static _Atomic(const char *) later;
 
-_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a handler can only use what is free of locks");
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_POINTER_LOCK_FREE == 2,
+               "a handler can only use what is free of locks");
 
 static void die(int number)
 {
@@ -70,6 +72,35 @@ void signals_release(void)
     int number = atomic_load(&waiting);
     if (number != 0)
         on_signal(number);
+}
+
+static void on_alarm(int number)
+{
+    (void)number;
+    const char *text = atomic_exchange(&later, NULL);
+    if (text == NULL)
+        return;
+    size_t length = 0;
+    while (text[length] != '\0')
+        length++;
+    atomic_store(&line, true);
+    ssize_t ignored = write(STDERR_FILENO, text, length);
+    (void)ignored;
+}
+
+void signals_say_later(const char *text, unsigned seconds)
+{
+    struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+    (void)sigemptyset(&action.sa_mask);
+    atomic_store(&later, text);
+    if (text != NULL)
+        (void)sigaction(SIGALRM, &action, NULL);
+    (void)alarm(text == NULL ? 0 : seconds);
+}
+
+bool signals_line_stands(void)
+{
+    return atomic_load(&line);
 }
 
 void signals_line(bool stands)

@@ -12,7 +12,12 @@ void signals_prepare(void);
 void signals_hold(void);
 void signals_release(void);
 
+/* Puts `text` on standard error when so many seconds have gone by, whatever the process is at then; it must outlive the
+ * wait, and its line is to be cleared as above. NULL: no longer. */
+void signals_say_later(const char *text, unsigned seconds);
+
 /* Says whether a line stands on the terminal that is to be cleared when the process dies. */
 void signals_line(bool stands);
+bool signals_line_stands(void);
 
 #endif

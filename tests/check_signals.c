@@ -151,7 +151,7 @@ static int open_terminal(const char **name)
 /* On a terminal the kernel and its share are shown after a while; Ctrl-C, typed there, clears that line. */
 START_TEST(shows_progress)
 {
-    char *const words[] = {"sectorwise", "rank", "slow.xml", "-o", "out", NULL};
+    char *const words[] = {"sectorwise", "score", "slow.xml", "-o", "out", NULL};
     struct text shown = {0};
     const char *name;
     enter_folder();
@@ -162,7 +162,7 @@ START_TEST(shows_progress)
     pid_t child = start(name, words);
     bool seen = read_until(&shown, terminal, "kernel scatter", 20000);
     ck_assert_msg(seen, "shown: '%s'", text_string(&shown));
-    ck_assert_ptr_nonnull(strstr(text_string(&shown), "\rsectorwise rank: candidate 1"));
+    ck_assert_ptr_nonnull(strstr(text_string(&shown), "\rsectorwise score: kernel scatter "));
     ck_assert_int_eq(write(terminal, "\003", 1), 1);
     assert_died(child, SIGINT);
     (void)read_until(&shown, terminal, "never", 300);
@@ -228,6 +228,35 @@ START_TEST(waits_while_held)
 }
 END_TEST
 
+/* What is to be said later is said then, whatever goes on, unless it was taken back. */
+START_TEST(says_later)
+{
+    int pipes[2], status = 0;
+    char got[16] = "";
+    ck_assert_int_eq(pipe(pipes), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        (void)dup2(pipes[1], STDERR_FILENO);
+        signals_say_later("never", 1);
+        signals_say_later(NULL, 0);
+        wait_a_while(1200);
+        signals_say_later("late", 1);
+        bool early = signals_line_stands();
+        wait_a_while(500);
+        early |= signals_line_stands();
+        for (int i = 0; i < 50 && !signals_line_stands(); i++)
+            wait_a_while(100);
+        _exit(!early && signals_line_stands() ? 0 : 1);
+    }
+    (void)close(pipes[1]);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    ck_assert_int_eq(read(pipes[0], got, sizeof(got) - 1), 4);
+    ck_assert_str_eq(got, "late");
+    (void)close(pipes[0]);
+}
+END_TEST
+
 /* What was ignored stays so: nohup. */
 START_TEST(leaves_ignored_alone)
 {
@@ -258,6 +287,7 @@ Suite *signals_suite(void)
     suite_add_tcase(suite, tool_case);
     TCase *holding = tcase_create("holding");
     tcase_add_test(holding, waits_while_held);
+    tcase_add_test(holding, says_later);
     tcase_add_test(holding, leaves_ignored_alone);
     suite_add_tcase(suite, holding);
     return suite;
