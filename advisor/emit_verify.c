@@ -108,8 +108,14 @@ static int64_t last_access(const json_t *counts)
     const json_t *count, *access;
     size_t i, j;
     int64_t last = -1;
-    json_array_foreach(counts, i, count) json_array_foreach(json_object_get(count, "accesses"), j, access) last =
-        get_count(access, "number") > last ? get_count(access, "number") : last;
+    json_array_foreach(counts, i, count)
+    {
+        json_array_foreach(json_object_get(count, "accesses"), j, access)
+        {
+            if (get_count(access, "number") > last)
+                last = get_count(access, "number");
+        }
+    }
     return last;
 }
 
@@ -196,7 +202,9 @@ static void print_others(struct text *out, const json_t *view)
     const json_t *name;
     size_t i;
     json_array_foreach(json_object_get(view, "other_kernels"), i, name)
+    {
         text_printf(out, i == 0 ? "\nnot described: %s" : ", %s", json_string_value(name));
+    }
     if (json_array_size(json_object_get(view, "other_kernels")) > 0)
         text_putc(out, '\n');
 }
@@ -212,9 +220,14 @@ void emit_verify(struct text *out, const json_t *view, bool color)
                 arena_printf(&arena, "%s on %s", get_text(view, "layout"), get_text(view, "device_title")));
     text_puts(out, ", predicted and measured with");
     json_object_foreach((json_t *)json_object_get(view, "arrays"), array, candidate)
+    {
         text_printf(out, " %s=%s", array, json_string_value(candidate));
+    }
     text_putc(out, '\n');
-    json_array_foreach(json_object_get(view, "kernels"), i, kernel) print_kernel(out, &arena, kernel, color);
+    json_array_foreach(json_object_get(view, "kernels"), i, kernel)
+    {
+        print_kernel(out, &arena, kernel, color);
+    }
     print_others(out, view);
     size_t judged = list_differences(&differences, &arena, view);
     double tolerance = get_real(view, "tolerance_percent");

@@ -244,25 +244,37 @@ static void report_strangers(const struct verify *verify, const struct spec *spe
         diag_note(diags, "a launch belongs to the kernel whose name its function has");
 }
 
+static bool is_listed(const struct verify *verify, size_t from, const struct ncu_launch *launch)
+{
+    for (size_t i = from; i < verify->kernel_count; i++)
+        if (is_of(launch, &verify->kernels[i]))
+            return true;
+    return false;
+}
+
+static void add_function(struct verify *verify, const struct ranked_kernel *kernel, const char *function,
+                         const struct ncu_report *report, struct arena *arena)
+{
+    verify->kernels =
+        arena_grow(arena, verify->kernels, verify->kernel_count, &verify->kernel_capacity, sizeof(*verify->kernels));
+    struct verified_kernel *out = &verify->kernels[verify->kernel_count++];
+    *out = (struct verified_kernel){.kernel = kernel, .function = function};
+    compare_kernel(out, report, verify->tolerance_percent);
+    verify->differs |= out->differs;
+}
+
 /* A kernel as often as it has functions that were launched, and once where it has none. */
-static void compare_functions(struct verify *verify, const struct ranked_kernel *kernel,
-                              const struct ncu_report *report, struct arena *arena)
+static void add_kernel(struct verify *verify, const struct ranked_kernel *kernel, const struct ncu_report *report,
+                       struct arena *arena)
 {
     size_t before = verify->kernel_count;
-    for (size_t i = 0; i <= report->count; i++) {
-        const struct ncu_launch *launch = i < report->count ? &report->launches[i] : NULL;
-        bool known = launch == NULL && verify->kernel_count > before;
-        for (size_t j = before; launch != NULL && j < verify->kernel_count; j++)
-            known |= is_of(launch, &verify->kernels[j]);
-        if (known || (launch != NULL && !is_launch_of(launch, kernel->kernel)))
-            continue;
-        verify->kernels = arena_grow(arena, verify->kernels, verify->kernel_count, &verify->kernel_capacity,
-                                     sizeof(*verify->kernels));
-        struct verified_kernel *out = &verify->kernels[verify->kernel_count++];
-        *out = (struct verified_kernel){.kernel = kernel, .function = launch == NULL ? NULL : launch->kernel};
-        compare_kernel(out, report, verify->tolerance_percent);
-        verify->differs |= out->differs;
+    for (size_t i = 0; i < report->count; i++) {
+        const struct ncu_launch *launch = &report->launches[i];
+        if (is_launch_of(launch, kernel->kernel) && !is_listed(verify, before, launch))
+            add_function(verify, kernel, launch->kernel, report, arena);
     }
+    if (verify->kernel_count == before)
+        add_function(verify, kernel, NULL, report, arena);
 }
 
 struct verify *verify_compare(const struct spec *spec, const struct ranked *best, const struct ncu_report *report,
@@ -272,7 +284,7 @@ struct verify *verify_compare(const struct spec *spec, const struct ranked *best
     size_t measured = 0;
     verify->tolerance_percent = tolerance_percent;
     for (size_t i = 0; i < spec->kernel_count; i++)
-        compare_functions(verify, &best->kernels[i], report, arena);
+        add_kernel(verify, &best->kernels[i], report, arena);
     for (size_t i = 0; i < verify->kernel_count; i++)
         measured += verify->kernels[i].launches + verify->kernels[i].strange_count;
     collect_others(verify, spec, report, arena);

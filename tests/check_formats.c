@@ -207,7 +207,10 @@ static void change_inside(const struct changes *changes, json_t *value)
     json_t *item;
     if (json_is_object(value))
         change_object(changes, value);
-    json_array_foreach(value, index, item) change_inside(changes, item);
+    json_array_foreach(value, index, item)
+    {
+        change_inside(changes, item);
+    }
 }
 
 static void change_object(const struct changes *changes, json_t *object)

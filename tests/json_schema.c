@@ -55,8 +55,14 @@ static bool are_known(struct walk *walk, const json_t *schemas)
     size_t index;
     json_t *schema;
     bool known = true;
-    json_object_foreach((json_t *)schemas, key, schema) known &= is_known(walk, schema);
-    json_array_foreach(schemas, index, schema) known &= is_known(walk, schema);
+    json_object_foreach((json_t *)schemas, key, schema)
+    {
+        known &= is_known(walk, schema);
+    }
+    json_array_foreach(schemas, index, schema)
+    {
+        known &= is_known(walk, schema);
+    }
     return known;
 }
 
@@ -112,7 +118,11 @@ static bool check_type(struct walk *walk, const json_t *type, const json_t *valu
     json_t *one;
     if (json_is_string(type) && has_type(value, json_string_value(type)))
         return true;
-    json_array_foreach(type, index, one) if (has_type(value, json_string_value(one))) return true;
+    json_array_foreach(type, index, one)
+    {
+        if (has_type(value, json_string_value(one)))
+            return true;
+    }
     return refuse(walk, "not of the type%s", "");
 }
 
@@ -120,7 +130,11 @@ static bool check_words(struct walk *walk, const json_t *words, const json_t *va
 {
     size_t index;
     json_t *word;
-    json_array_foreach(words, index, word) if (json_equal(word, value)) return true;
+    json_array_foreach(words, index, word)
+    {
+        if (json_equal(word, value))
+            return true;
+    }
     return refuse(walk, "none of the values listed%s", "");
 }
 
@@ -148,9 +162,11 @@ static bool check_object(struct walk *walk, const json_t *schema, const json_t *
     json_t *name, *part;
     const char *key;
     bool valid = true;
-    json_array_foreach(json_object_get(schema, "required"), index,
-                       name) if (json_object_get(value, json_string_value(name)) == NULL) valid =
-        refuse(walk, "'%s' is missing", json_string_value(name));
+    json_array_foreach(json_object_get(schema, "required"), index, name)
+    {
+        if (json_object_get(value, json_string_value(name)) == NULL)
+            valid = refuse(walk, "'%s' is missing", json_string_value(name));
+    }
     json_object_foreach((json_t *)value, key, part)
     {
         const json_t *own = json_object_get(properties, key);
@@ -177,7 +193,10 @@ static bool check_any(struct walk *walk, const json_t *schemas, const json_t *va
     struct text *fault = walk->fault, unheard = {0};
     bool valid = false;
     walk->fault = &unheard;
-    json_array_foreach(schemas, index, schema) valid = valid || accepts(walk, schema, value);
+    json_array_foreach(schemas, index, schema)
+    {
+        valid = valid || accepts(walk, schema, value);
+    }
     walk->fault = fault;
     text_free(&unheard);
     return valid || refuse(walk, "valid by none of several schemas%s", "");
@@ -203,8 +222,11 @@ static bool accepts(struct walk *walk, const json_t *schema, const json_t *value
         valid &= check_number(walk, schema, value);
     if (json_is_object(value))
         valid &= check_object(walk, schema, value);
-    if ((part = json_object_get(schema, "items")) != NULL)
-        json_array_foreach(value, index, item) valid &= accepts_part(walk, part, item, NULL, index);
+    part = json_object_get(schema, "items");
+    json_array_foreach(value, index, item)
+    {
+        valid &= part == NULL || accepts_part(walk, part, item, NULL, index);
+    }
     return valid;
 }
 
