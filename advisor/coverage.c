@@ -352,17 +352,18 @@ static bool nothing_in_word(const struct coverage *coverage, uint64_t word)
 
 static void count_word(const struct coverage *coverage, uint64_t word, struct footprint *out)
 {
-    const unsigned per_sector = SECTOR_BYTES / coverage->granule;
+    const unsigned per_sector = SECTOR_BYTES / coverage->granule, per_block = DRAM_BLOCK_BYTES / SECTOR_BYTES;
     const uint64_t all = (UINT64_C(1) << per_sector) - 1;
     const struct bits *bits = &coverage->bits[0];
-    bool even_read = false;
-    for (unsigned s = 0; s < 64; s++) {
-        bool read = (bits->read[word] >> s & 1) != 0;
-        uint64_t bit = (word * 64 + s) * per_sector;
-        uint64_t granules = bits->written[bit / 64] >> (bit % 64) & all;
-        footprint_add_sector(out, read, granules != 0, granules == all);
-        out->read_pairs += read && (s % 2 == 0 || !even_read);
-        even_read = s % 2 == 0 && read;
+    for (unsigned start = 0; start < 64; start += per_block) {
+        struct block_bits block = {(unsigned)(bits->read[word] >> start & 0xff), 0, 0};
+        for (unsigned s = 0; s < per_block; s++) {
+            const uint64_t bit = (word * 64 + start + s) * per_sector;
+            const uint64_t granules = bits->written[bit / 64] >> (bit % 64) & all;
+            block.written |= (unsigned)(granules != 0) << s;
+            block.whole |= (unsigned)(granules == all) << s;
+        }
+        footprint_add_block(out, &block);
     }
 }
 

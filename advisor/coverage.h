@@ -7,7 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { COVERAGE_DIMS_MAX = 12 };
+enum {
+    COVERAGE_DIMS_MAX = 12,
+    DRAM_BLOCK_BYTES = 256 /* what DRAM writes at the cost of little more than a part of it (MODEL.md, section 6) */
+};
 
 struct coverage;
 
@@ -28,6 +31,8 @@ struct footprint {
     uint64_t fill_sectors;        /* written in part only */
     uint64_t unread_fill_sectors; /* of those, the ones that are not read */
     uint64_t read_pairs;          /* aligned pairs of sectors with one that is read: DRAM's unit of reading */
+    uint64_t lines;               /* of LINE_BYTES, read or written: what L2 keeps */
+    uint64_t written_blocks;      /* aligned blocks of DRAM_BLOCK_BYTES with a byte that is written */
 };
 
 /* Forgets what was added. Not while anybody adds. */

@@ -54,13 +54,27 @@ void footprint_add(struct footprint *to, const struct footprint *more, uint64_t 
     to->fill_sectors += more->fill_sectors * times;
     to->unread_fill_sectors += more->unread_fill_sectors * times;
     to->read_pairs += more->read_pairs * times;
+    to->lines += more->lines * times;
+    to->written_blocks += more->written_blocks * times;
 }
 
-void footprint_add_sector(struct footprint *sum, bool read, bool written, bool whole)
+static void add_sector(struct footprint *sum, bool read, bool written, bool whole)
 {
     sum->read_sectors += read;
     sum->written_sectors += written;
     sum->distinct_sectors += read || written;
     sum->fill_sectors += written && !whole;
     sum->unread_fill_sectors += written && !whole && !read;
+}
+
+void footprint_add_block(struct footprint *sum, const struct block_bits *block)
+{
+    const unsigned sectors = DRAM_BLOCK_BYTES / SECTOR_BYTES, line = (1U << LINE_BYTES / SECTOR_BYTES) - 1, pair = 3;
+    for (unsigned s = 0; s < sectors; s++) {
+        const unsigned read = block->read >> s, written = block->written >> s;
+        add_sector(sum, read & 1, written & 1, block->whole >> s & 1);
+        sum->read_pairs += s % 2 == 0 && (read & pair) != 0;
+        sum->lines += s % (LINE_BYTES / SECTOR_BYTES) == 0 && ((read | written) & line) != 0;
+    }
+    sum->written_blocks += block->written != 0;
 }

@@ -8,7 +8,7 @@
 #include "coverage.h"
 #include "request.h"
 
-enum { UNIT_BYTES = 2 * SECTOR_BYTES }; /* counting goes by whole pairs of sectors */
+enum { UNIT_BYTES = DRAM_BLOCK_BYTES }; /* counting goes by whole blocks, hence by whole lines and pairs of sectors */
 
 /* The bytes [start, start + length) repeated at every step; steps ascend and are longer than `length`. */
 struct lattice {
@@ -26,7 +26,13 @@ void lattice_drop_dim(struct lattice *lattice, unsigned dim);
 void lattice_simplify(struct lattice *lattice);
 
 void footprint_add(struct footprint *to, const struct footprint *more, uint64_t times);
-/* A sector that is read, written, and written in all its bytes. */
-void footprint_add_sector(struct footprint *sum, bool read, bool written, bool whole);
+
+/* The sectors of one block of DRAM_BLOCK_BYTES, as bits from the first on: where any byte is read or written, and where
+ * all are written. */
+struct block_bits {
+    unsigned read, written, whole;
+};
+
+void footprint_add_block(struct footprint *sum, const struct block_bits *block);
 
 #endif

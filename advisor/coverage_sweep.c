@@ -51,17 +51,18 @@ static void count_flags(struct footprint *sum, const struct sweep *sweep, uint64
     const unsigned per_sector = SECTOR_BYTES >> sweep->shift;
     const unsigned char *flags = sweep->flags;
     for (uint64_t unit = 0; unit < bytes; unit += UNIT_BYTES) {
-        bool pair_read = false;
+        struct block_bits block = {0, 0, 0};
         for (unsigned s = 0; s < UNIT_BYTES / SECTOR_BYTES; s++, flags += per_sector) {
-            unsigned char any = 0, all = 3;
+            unsigned any = 0, all = 3;
             for (unsigned i = 0; i < per_sector; i++) {
                 any |= flags[i];
                 all &= flags[i];
             }
-            footprint_add_sector(sum, (any & 1) != 0, (any & 2) != 0, (all & 2) != 0);
-            pair_read |= (any & 1) != 0;
+            block.read |= (any & 1) << s;
+            block.written |= any >> 1 << s;
+            block.whole |= all >> 1 << s;
         }
-        sum->read_pairs += pair_read;
+        footprint_add_block(sum, &block);
     }
 }
 
