@@ -1,63 +1,79 @@
-#include "sector_set.h"
+#include "block_set.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Multiplying by this spreads neighbouring sectors over the table. */
+#include "request.h"
+
+/* Multiplying by this spreads neighbouring blocks over the table. */
 static const uint64_t SPREAD = UINT64_C(0x9e3779b97f4a7c15);
 
-static size_t first_slot(const struct sector_set *set, int64_t sector)
+/* The slot that holds the block, or the empty one where it belongs. */
+static size_t find_slot(const struct block_set *set, int64_t number)
 {
-    return (size_t)(((uint64_t)sector * SPREAD) >> 32) & (set->capacity - 1);
+    size_t slot = (size_t)(((uint64_t)number * SPREAD) >> 32) & (set->slot_count - 1);
+    while (set->slots[slot] != 0 && set->blocks[set->slots[slot] - 1].number != number)
+        slot = (slot + 1) & (set->slot_count - 1);
+    return slot;
 }
 
-static void insert(struct sector_set *set, int64_t sector)
+static void grow(struct block_set *set)
 {
-    size_t slot = first_slot(set, sector);
-    while (set->stamps[slot] == set->stamp) {
-        if (set->slots[slot] == sector)
-            return;
-        slot = (slot + 1) & (set->capacity - 1);
-    }
-    set->stamps[slot] = set->stamp;
-    set->slots[slot] = sector;
-    set->count++;
-}
-
-static void grow(struct sector_set *set)
-{
-    struct sector_set larger = {.capacity = set->capacity == 0 ? 4096 : set->capacity * 2, .stamp = 1};
-    larger.slots = malloc(larger.capacity * sizeof(*larger.slots));
-    larger.stamps = calloc(larger.capacity, sizeof(*larger.stamps));
-    if (larger.slots == NULL || larger.stamps == NULL)
-        abort();
-    for (size_t i = 0; i < set->capacity; i++)
-        if (set->stamps[i] == set->stamp)
-            insert(&larger, set->slots[i]);
-    struct sector_set old = *set;
-    *set = larger;
-    sector_set_free(&old);
-}
-
-void sector_set_add(struct sector_set *set, int64_t sector)
-{
-    if (set->count * 2 >= set->capacity)
-        grow(set);
-    insert(set, sector);
-}
-
-void sector_set_clear(struct sector_set *set)
-{
-    set->count = 0;
-    if (set->capacity > 0 && ++set->stamp == 0) {
-        memset(set->stamps, 0, set->capacity * sizeof(*set->stamps));
-        set->stamp = 1;
-    }
-}
-
-void sector_set_free(struct sector_set *set)
-{
+    size_t capacity = set->capacity == 0 ? 1024 : set->capacity * 2;
+    set->blocks = realloc(set->blocks, capacity * sizeof(*set->blocks));
     free(set->slots);
-    free(set->stamps);
-    *set = (struct sector_set){0};
+    set->slot_count = capacity * 2;
+    set->slots = calloc(set->slot_count, sizeof(*set->slots));
+    if (set->blocks == NULL || set->slots == NULL)
+        abort();
+    set->capacity = capacity;
+    for (size_t i = 0; i < set->count; i++)
+        set->slots[find_slot(set, set->blocks[i].number)] = (uint32_t)(i + 1);
+}
+
+static void mark(struct set_block *block, unsigned offset, unsigned width, bool written)
+{
+    if (written)
+        block->written[offset / 64] |= ((UINT64_C(1) << width) - 1) << (offset % 64);
+    else
+        block->read |= UINT32_C(1) << offset / SECTOR_BYTES;
+}
+
+bool block_set_add(struct block_set *set, int64_t address, unsigned width, bool written)
+{
+    const int64_t number = address / SET_BLOCK_BYTES;
+    if (set->count == set->capacity)
+        grow(set);
+    const size_t slot = find_slot(set, number);
+    const bool fresh = set->slots[slot] == 0;
+    if (fresh) {
+        set->blocks[set->count++] = (struct set_block){.number = number};
+        set->slots[slot] = (uint32_t)set->count;
+    }
+    mark(&set->blocks[set->slots[slot] - 1], (unsigned)(address % SET_BLOCK_BYTES), width, written);
+    return fresh;
+}
+
+const struct set_block *block_set_find(const struct block_set *set, int64_t number)
+{
+    const uint32_t slot = set->slot_count == 0 ? 0 : set->slots[find_slot(set, number)];
+    return slot == 0 ? NULL : &set->blocks[slot - 1];
+}
+
+void block_set_clear(struct block_set *set)
+{
+    /* The last that came first: what is looked for is never behind a slot that was emptied. */
+    if (set->count * 8 < set->slot_count)
+        for (size_t i = set->count; i-- > 0;)
+            set->slots[find_slot(set, set->blocks[i].number)] = 0;
+    else
+        memset(set->slots, 0, set->slot_count * sizeof(*set->slots));
+    set->count = 0;
+}
+
+void block_set_free(struct block_set *set)
+{
+    free(set->blocks);
+    free(set->slots);
+    *set = (struct block_set){0};
 }

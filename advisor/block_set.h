@@ -1,20 +1,34 @@
-/* Takes sector numbers one after another, gives how many different ones there were. */
-#ifndef SW_SECTOR_SET_H
-#define SW_SECTOR_SET_H
+/* Takes places that a straight run of statements reads and writes, gives the blocks of 256 bytes that they are in, each
+ * with its sectors read and its bytes written. */
+#ifndef SW_BLOCK_SET_H
+#define SW_BLOCK_SET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zero-initialise to start; free with sector_set_free. */
-struct sector_set {
-    int64_t *slots;
-    uint32_t *stamps; /* a slot is taken where its stamp is the set's */
-    uint32_t stamp;
-    size_t capacity, count;
+enum { SET_BLOCK_BYTES = 256 };
+
+struct set_block {
+    int64_t number;      /* address / SET_BLOCK_BYTES */
+    uint32_t read;       /* a bit a sector */
+    uint64_t written[4]; /* a bit a byte */
 };
 
-void sector_set_add(struct sector_set *set, int64_t sector);
-void sector_set_clear(struct sector_set *set);
-void sector_set_free(struct sector_set *set);
+/* Zero-initialise to start; free with block_set_free. */
+struct block_set {
+    struct set_block *blocks; /* in the order of their first mention */
+    size_t count, capacity;
+    uint32_t *slots; /* 1 + a block's index, at most half of them taken */
+    size_t slot_count;
+};
+
+/* Adds the bytes [address, address + width), which lie within one sector. True where the block is a new one. */
+bool block_set_add(struct block_set *set, int64_t address, unsigned width, bool written);
+/* The block of that number; NULL where there is none. */
+const struct set_block *block_set_find(const struct block_set *set, int64_t number);
+
+void block_set_clear(struct block_set *set);
+void block_set_free(struct block_set *set);
 
 #endif

@@ -24,21 +24,35 @@ struct device {
     int64_t shared_bytes_per_multiprocessor;
     int64_t l1_bytes; /* L1 and shared memory together, a multiprocessor */
     int64_t l2_bytes;
-    /* rates */
+    int64_t l2_kept_bytes;    /* of data used again at random or from launch to launch, what L2 still has */
+    int64_t page_bytes;       /* that one address translation covers */
+    int64_t tlb_bytes;        /* that random accesses reach without waiting for translations */
+    int64_t l1_merge_sectors; /* a request's, up to which the warp's next store to them merges with it before L2 */
+    /* rates; "a multiprocessor" where they say so, else of the whole chip */
     double clock_ghz;
     double dram_read_gbs, dram_write_gbs, dram_mixed_gbs; /* 1e9 bytes/s that a plain stream reaches */
-    double l2_sectors_per_ns;                             /* read sectors that L2 delivers, whole chip */
-    double l2_write_sectors_per_ns;
-    double l1_sectors_per_clock;        /* a multiprocessor */
-    double l1_tags_per_clock;           /* lines looked up, a multiprocessor */
-    double shared_wavefronts_per_clock; /* a multiprocessor */
-    double issue_per_clock;             /* warp instructions, a multiprocessor */
-    double flops_per_clock;             /* 32-bit, a multiprocessor, a fused multiply-add being two */
-    double blocks_per_us;               /* launch rate, whole chip */
-    double warps_per_us;
-    double dram_latency_ns, l2_latency_ns;
-    double requests_in_flight; /* sectors outstanding that a multiprocessor sustains */
-    double launch_us;          /* the shortest a kernel takes */
+    double dram_random_pairs_per_ns;                      /* pairs of sectors read in random order */
+    double dram_spread_loss;                              /* share of time that writing to distant places costs more */
+    double dram_block_ns;       /* the least that a block of 256 bytes takes, if a byte of it is written */
+    double dram_mixed_block_ns; /* ... while others are read */
+    double l2_sectors_per_ns, l2_lines_per_ns;           /* read */
+    double l2_updates_in_flight;                         /* at once: how many lines they keep busy */
+    double l2_conflict_ns;                               /* that an update waits on a busy line */
+    double l2_write_sectors_per_ns;                      /* written whole */
+    double l2_part_sectors_per_ns, l2_part_lines_per_ns; /* written in part: these two times add up */
+    double l2_fill_wait_ns;   /* that a store adds to a sector which another has opened and DRAM has not filled yet */
+    double tlb_misses_per_ns; /* address translations beyond `tlb_bytes` */
+    double l1_sectors_per_clock;                          /* missed, a multiprocessor */
+    double l1_wavefronts_per_clock;                       /* a multiprocessor */
+    double shared_wavefronts_per_clock;                   /* a multiprocessor */
+    double issue_per_clock;                               /* warp instructions, a multiprocessor */
+    double flops_per_clock;                               /* 32-bit, a multiprocessor, a fused multiply-add being two */
+    double flop_latency_clocks;                           /* from an operation to one that needs its result */
+    double blocks_per_us, warps_per_us;                   /* launch rates */
+    double dram_latency_ns, l2_latency_ns, l1_latency_ns; /* of a warp that loads once and ends */
+    double store_latency_share;                           /* of those, what a store after the load adds */
+    double barrier_ns;                                    /* what a staged copy makes a block wait besides its loads */
+    double launch_us;                                     /* from a launch to its end where it does nothing */
 };
 
 /* Loads a device by name (compiled in) or, where `name` holds a '/' or ends in ".xml", from a file. NULL after a

@@ -231,13 +231,6 @@ static int compare_doubles(double a, double b)
     return (a > b) - (a < b);
 }
 
-static int compare_by_time(const void *a, const void *b)
-{
-    const struct sortable *x = a, *y = b;
-    int by_time = compare_doubles(x->ranked.time_us, y->ranked.time_us);
-    return by_time != 0 ? by_time : (x->order > y->order) - (x->order < y->order);
-}
-
 /* Within a tie: the other resources' times, then memory, then the simplest, then declaration order. */
 static int compare_in_tie(const void *a, const void *b)
 {
@@ -249,6 +242,13 @@ static int compare_in_tie(const void *a, const void *b)
     if (difference == 0)
         difference = (x->complexity > y->complexity) - (x->complexity < y->complexity);
     return difference != 0 ? difference : (x->order > y->order) - (x->order < y->order);
+}
+
+static int compare_by_time(const void *a, const void *b)
+{
+    const struct sortable *x = a, *y = b;
+    int by_time = compare_doubles(x->ranked.time_us, y->ranked.time_us);
+    return by_time != 0 ? by_time : compare_in_tie(a, b);
 }
 
 /* Times are compared as they are shown: noise in the last bits of a sum must not order candidates. */

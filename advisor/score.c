@@ -19,11 +19,11 @@ static bool start_tallies(struct kernel_job *job)
     for (unsigned i = 0; i < job->workers; i++) {
         struct tally *tally = &job->tallies[i];
         tally->counts = calloc(job->slot_count + 1, sizeof(*tally->counts));
-        tally->l1 = calloc(arrays, sizeof(*tally->l1));
+        tally->traffic = calloc(arrays, sizeof(*tally->traffic));
         tally->address = calloc(LAUNCH_THREADS_MAX, sizeof(int64_t));
         tally->place = calloc((size_t)LAUNCH_THREADS_MAX * PLACE_VECTORS, sizeof(int64_t));
         tally->scratch = calloc(LAUNCH_THREADS_MAX, sizeof(int64_t));
-        if (tally->counts == NULL || tally->l1 == NULL || tally->address == NULL || tally->place == NULL ||
+        if (tally->counts == NULL || tally->traffic == NULL || tally->address == NULL || tally->place == NULL ||
             tally->scratch == NULL)
             return false;
     }
@@ -34,12 +34,10 @@ static void free_job(struct kernel_job *job)
 {
     for (unsigned i = 0; job->tallies != NULL && i < job->workers; i++) {
         struct tally *tally = &job->tallies[i];
-        for (size_t n = 0; tally->l1 != NULL && n < job->spec->array_count; n++) {
-            sector_set_free(&tally->l1[n].run);
-            coverage_free(tally->l1[n].block);
-        }
+        for (size_t n = 0; tally->traffic != NULL && n < job->spec->array_count; n++)
+            traffic_free(&tally->traffic[n]);
         free(tally->counts);
-        free(tally->l1);
+        free(tally->traffic);
         free(tally->address);
         free(tally->place);
         free(tally->scratch);
@@ -179,7 +177,7 @@ static bool merge_tallies(struct kernel_job *job)
             if (!counts_add(&job->tallies[0].counts[s], &job->tallies[i].counts[s], 1))
                 return job_fail(job, "count-too-large", job->kernel->name.where, "a count passes 2^63 - 1");
         for (size_t n = 0; n < job->spec->array_count; n++)
-            score_add_saturating(&job->tallies[0].l1[n].missed, job->tallies[i].l1[n].missed, 1);
+            traffic_merge(&job->tallies[0].traffic[n], &job->tallies[i].traffic[n]);
     }
     return true;
 }
@@ -259,14 +257,18 @@ static bool put_arrays(struct kernel_score *out, struct kernel_job *job, struct 
         if (!coverage_count(job->coverages[n], &footprint))
             return job_fail(job, "footprint-too-large", job->kernel->name.where,
                             "the footprint of so large an array does not fit in memory");
-        out->arrays[out->array_count++] = (struct array_score){.array = job->chosen[n]->array,
-                                                               .distinct_sectors = footprint.distinct_sectors,
-                                                               .fill_sectors = footprint.fill_sectors,
-                                                               .read_sectors = footprint.read_sectors,
-                                                               .written_sectors = footprint.written_sectors,
-                                                               .unread_fill_sectors = footprint.unread_fill_sectors,
-                                                               .read_pairs = footprint.read_pairs,
-                                                               .l1_missed_sectors = job->tallies[0].l1[n].missed};
+        out->arrays[out->array_count++] =
+            (struct array_score){.array = job->chosen[n]->array,
+                                 .distinct_sectors = footprint.distinct_sectors,
+                                 .fill_sectors = footprint.fill_sectors,
+                                 .read_sectors = footprint.read_sectors,
+                                 .written_sectors = footprint.written_sectors,
+                                 .unread_fill_sectors = footprint.unread_fill_sectors,
+                                 .read_pairs = footprint.read_pairs,
+                                 .lines = footprint.lines,
+                                 .written_blocks = footprint.written_blocks,
+                                 .pages = traffic_count_pages(&job->tallies[0].traffic[n]),
+                                 .runs = job->tallies[0].traffic[n].sum};
     }
     return true;
 }

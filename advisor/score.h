@@ -14,6 +14,7 @@
 #include "pattern.h"
 #include "request.h"
 #include "spec.h"
+#include "traffic.h"
 
 enum phase { PHASE_THREADS, PHASE_COPY_IN, PHASE_COPY_OUT };
 
@@ -35,7 +36,10 @@ struct array_score {
     uint64_t written_sectors;     /* distinct sectors that it writes */
     uint64_t unread_fill_sectors; /* of fill_sectors, those that the launch does not read anyway */
     uint64_t read_pairs;          /* distinct aligned pairs of sectors of which one is read: what DRAM reads */
-    uint64_t l1_missed_sectors;   /* read sectors that L1 does not keep within a block (an estimate's input) */
+    uint64_t lines;               /* distinct lines touched */
+    uint64_t written_blocks;      /* distinct blocks of 256 bytes with a written byte */
+    uint64_t pages;               /* distinct pages touched, where places have no order (else of the first block) */
+    struct run_traffic runs;      /* inputs of the estimate; zeros where traffic was not asked for */
 };
 
 struct kernel_score {
@@ -56,7 +60,7 @@ struct score {
 };
 
 /* Counts one launch of a kernel for the arrays that have an option; `wide`: a quarter of the threads, each for four
- * records. `traffic`: l1_missed_sectors too. False after a diagnostic. */
+ * records. `traffic`: the arrays' `runs` too. False after a diagnostic. */
 bool score_kernel(struct kernel_score *out, const struct spec *spec, size_t kernel_number, const struct device *device,
                   struct option *const *chosen, bool wide, bool traffic, struct arena *arena, struct diags *diags)
     __attribute__((warn_unused_result));

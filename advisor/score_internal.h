@@ -8,24 +8,15 @@
 #include "coverage.h"
 #include "pattern.h"
 #include "score.h"
-#include "sector_set.h"
-
-/* What L1 does not keep of one array's reads (an estimate's input). Within a straight run of statements each sector is
- * fetched once a block; over a loop's trips too, as long as a block's footprint fits L1. */
-struct l1_tally {
-    struct sector_set run;  /* sectors that the straight run at hand reads, at the box's first point */
-    uint64_t runs_missed;   /* of the box at hand: distinct sectors of every run, as often as it repeats */
-    struct coverage *block; /* what one block of the box at hand reads in all its trips */
-    uint64_t missed;        /* of the boxes before it */
-};
+#include "traffic.h"
 
 /* What one worker has counted: an access has two slots, loads (and atomics) and stores, then an array has two, copy-in
  * and copy-out. */
 struct tally {
     struct counts *counts;
-    struct l1_tally *l1; /* an array; NULL where traffic is not asked for */
-    int64_t *address;    /* scratch: one a thread */
-    int64_t *place;      /* scratch: PLACE_VECTORS times that */
+    struct traffic *traffic; /* an array; unused where traffic is not asked for */
+    int64_t *address;        /* scratch: one a thread */
+    int64_t *place;          /* scratch: PLACE_VECTORS times that */
     int64_t *scratch;
 };
 
@@ -41,7 +32,7 @@ struct kernel_job {
     struct tally *tallies;                    /* one a worker */
     unsigned workers;
     size_t slot_count;
-    bool traffic;                          /* also what L1 misses */
+    bool traffic;                          /* also what the caches see of a block's straight runs */
     const struct score_observer *observer; /* NULL: nobody looks */
     const struct score_window *window;     /* NULL: the whole launch */
     bool tail;                             /* the launch at hand is that of what wide access leaves over */
@@ -69,9 +60,6 @@ bool job_add(struct kernel_job *job, unsigned worker, const struct array *array,
 
 /* Runs the kernel under `shape` and tallies its events. False after a diagnostic or job_fail. */
 bool job_run_launch(struct kernel_job *job, const struct launch_shape *shape, struct arena *arena, struct diags *diags);
-
-/* Adds count * times; UINT64_MAX stands for all that is beyond. */
-void score_add_saturating(uint64_t *to, uint64_t count, uint64_t times);
 
 /* Counts the copies of a staged array over all blocks. */
 bool job_add_copies(struct kernel_job *job, const struct mapping *mapping, const struct stage *stage);

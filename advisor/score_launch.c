@@ -67,26 +67,21 @@ struct event_job {
     bool beyond;                 /* ... or of a trip after its first */
 };
 
-static void note_reads(const struct event_job *work, const struct pattern *pattern)
+/* What the caches see of the box's first block stands for the others. */
+static void note_traffic(const struct event_job *work, const struct pattern *pattern, uint64_t lines)
 {
-    struct l1_tally *l1 = &work->job->tallies[work->worker].l1[work->mapping->array->number];
+    struct tally *tally = &work->job->tallies[work->worker];
+    const struct mapping *mapping = work->mapping;
+    struct traffic *traffic = &tally->traffic[mapping->array->number];
     if (work->moved)
         return;
-    for (unsigned t = 0; t < pattern->threads; t++)
-        if (!work->beyond && (pattern->active[t / 64] >> (t % 64) & 1) != 0)
-            sector_set_add(&l1->run, pattern->address[t] / SECTOR_BYTES);
-    bool loops = work->beyond;
-    for (unsigned k = 3; k < LAUNCH_DIMS_MAX; k++)
-        loops |= pattern->count[k] > 1;
-    if (!loops && l1->block == NULL)
+    if (!work->beyond)
+        traffic_add_run(traffic, pattern, work->stores, lines, work->job->device);
+    if (work->stores || !traffic_has_trips(traffic, pattern))
         return;
-    if (l1->block == NULL)
-        l1->block = coverage_new(work->mapping->base + work->mapping->bytes, 1, 1);
     unsigned count;
-    const int64_t *addresses = active_addresses(&count, work->job->tallies[work->worker].scratch, pattern);
-    if (l1->block == NULL || !coverage_add(l1->block, 0, false, addresses, count, pattern->width, LAUNCH_DIMS_MAX - 3,
-                                           pattern->step + 3, pattern->count + 3))
-        abort();
+    const int64_t *addresses = active_addresses(&count, tally->scratch, pattern);
+    traffic_add_trips(traffic, pattern, addresses, count, mapping->base + mapping->bytes);
 }
 
 /* A straight run of statements over a box: its events are told apart by number and weight (the box's points). */
@@ -203,11 +198,13 @@ static bool add_even(struct event_job *work, const struct instruction *what, con
     if (work->verdict != LAUNCH_TAKEN)
         return false;
     work->verdict = LAUNCH_ENOUGH; /* what fails from here on ends the counting */
-    if (work->job->traffic && !work->stores && !work->shared)
-        note_reads(work, &pattern);
     if (work->job->observer != NULL)
         show_request(work, what, place, &pattern);
-    return job_add(work->job, work->worker, work->mapping->array, work->slot, work->stores, &pattern);
+    const uint64_t *lines = &work->job->tallies[work->worker].counts[work->slot].lines, before = *lines;
+    const bool added = job_add(work->job, work->worker, work->mapping->array, work->slot, work->stores, &pattern);
+    if (added && work->job->traffic && !work->shared)
+        note_traffic(work, &pattern, *lines - before);
+    return added;
 }
 
 /* Splits the box's dimensions until the lanes move evenly in each part: by whole tiles. */
@@ -237,43 +234,16 @@ static bool add_instruction(struct event_job *work, const struct instruction *wh
     return add_place(work, what, &place);
 }
 
-void score_add_saturating(uint64_t *to, uint64_t count, uint64_t times)
+static void end_run(struct kernel_job *job, unsigned worker, uint64_t weight)
 {
-    uint64_t product;
-    if (!checked_mul_u64(&product, count, times) || !checked_add_u64(to, *to, product))
-        *to = UINT64_MAX;
+    for (size_t n = 0; n < job->spec->array_count; n++)
+        traffic_end_run(&job->tallies[worker].traffic[n], weight);
 }
 
-static void end_region(struct kernel_job *job, unsigned worker, uint64_t weight)
-{
-    struct tally *tally = &job->tallies[worker];
-    for (size_t n = 0; n < job->spec->array_count; n++) {
-        struct l1_tally *l1 = &tally->l1[n];
-        if (l1->run.count > 0)
-            score_add_saturating(&l1->runs_missed, l1->run.count, weight);
-        sector_set_clear(&l1->run);
-    }
-}
-
-/* A block whose reads fit half of L1 fetches each sector once, else once a straight run. */
 static void end_box(struct kernel_job *job, unsigned worker, uint64_t blocks)
 {
-    const uint64_t kept = (uint64_t)job->device->l1_bytes / SECTOR_BYTES / 2;
-    struct tally *tally = &job->tallies[worker];
-    for (size_t n = 0; n < job->spec->array_count; n++) {
-        struct l1_tally *l1 = &tally->l1[n];
-        struct footprint block;
-        uint64_t missed = l1->runs_missed, once = 0;
-        bool known = missed > 0 && l1->block != NULL && coverage_count(l1->block, &block);
-        if (known)
-            score_add_saturating(&once, block.read_sectors, blocks);
-        if (known && block.read_sectors <= kept && once < missed)
-            missed = once;
-        score_add_saturating(&l1->missed, missed, 1);
-        l1->runs_missed = 0;
-        coverage_free(l1->block);
-        l1->block = NULL;
-    }
+    for (size_t n = 0; n < job->spec->array_count; n++)
+        traffic_end_box(&job->tallies[worker].traffic[n], blocks, job->device);
 }
 
 static uint64_t box_points(const struct launch_event *event)
@@ -291,7 +261,7 @@ static void change_region(struct launch_context *context, unsigned worker, const
     uint64_t points = box_points(event);
     if (region->number == event->region && region->weight == points)
         return;
-    end_region(context->job, worker, region->weight);
+    end_run(context->job, worker, region->weight);
     if (region->box != event->box)
         end_box(context->job, worker, region->blocks);
     *region = (struct region){event->region, points, event->box, event->count[0] * event->count[1] * event->count[2]};
@@ -328,10 +298,10 @@ static enum launch_verdict on_event(void *opaque, unsigned worker, const struct 
     return LAUNCH_TAKEN;
 }
 
-/* A snapshot holds the counts, then what L1 missed of each array, before the box at hand and in it. */
+/* A snapshot holds the counts, then the traffic of each array, before the box at hand and in it. */
 static size_t snapshot_bytes(const struct kernel_job *job)
 {
-    return job->slot_count * sizeof(struct counts) + job->spec->array_count * 2 * sizeof(uint64_t);
+    return job->slot_count * sizeof(struct counts) + job->spec->array_count * 2 * sizeof(struct run_traffic);
 }
 
 static unsigned char *snapshot_at(const struct launch_context *context, unsigned worker, unsigned depth)
@@ -350,13 +320,13 @@ static void on_mark(void *opaque, unsigned worker, unsigned depth)
         job->observer->mark(job->observer->context, worker, depth);
     if (!job->traffic)
         return;
-    end_region(job, worker, context->regions[worker].weight);
+    end_run(job, worker, context->regions[worker].weight);
     if (depth == 0)
         end_box(job, worker, context->regions[worker].blocks);
     snapshot += job->slot_count * sizeof(struct counts);
     for (size_t n = 0; n < job->spec->array_count; n++) {
-        const uint64_t missed[2] = {tally->l1[n].missed, tally->l1[n].runs_missed};
-        memcpy(snapshot + n * sizeof(missed), missed, sizeof(missed));
+        const struct run_traffic parts[2] = {tally->traffic[n].sum, tally->traffic[n].box};
+        memcpy(snapshot + n * sizeof(parts), parts, sizeof(parts));
     }
 }
 
@@ -372,13 +342,11 @@ static void on_rollback(void *opaque, unsigned worker, unsigned depth)
         job->observer->rollback(job->observer->context, worker, depth);
     snapshot += job->slot_count * sizeof(struct counts);
     for (size_t n = 0; job->traffic && n < job->spec->array_count; n++) {
-        uint64_t missed[2];
-        memcpy(missed, snapshot + n * sizeof(missed), sizeof(missed));
-        tally->l1[n].missed = missed[0];
-        tally->l1[n].runs_missed = missed[1];
-        sector_set_clear(&tally->l1[n].run);
-        if (depth == 0 && tally->l1[n].block != NULL)
-            coverage_clear(tally->l1[n].block);
+        struct run_traffic parts[2];
+        memcpy(parts, snapshot + n * sizeof(parts), sizeof(parts));
+        tally->traffic[n].sum = parts[0];
+        tally->traffic[n].box = parts[1];
+        traffic_forget(&tally->traffic[n], depth == 0);
     }
 }
 
@@ -411,7 +379,7 @@ bool job_run_launch(struct kernel_job *job, const struct launch_shape *shape, st
                                .several = !depends_on_block(job)};
     enum launch_status status = launch_run(job->kernel, shape, &sink, arena, diags);
     for (unsigned i = 0; i < job->workers; i++) {
-        end_region(job, i, context.regions[i].weight);
+        end_run(job, i, context.regions[i].weight);
         end_box(job, i, context.regions[i].blocks);
         free(context.snapshots[i]);
     }

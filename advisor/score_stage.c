@@ -241,6 +241,19 @@ static bool add_blocks(const struct copy *copy, const struct block_box *blocks)
     return add_blocks(copy, &low) && add_blocks(copy, &high);
 }
 
+/* A block's copies go through its records once, in order. */
+static void note_copies(struct kernel_job *job, const struct stage *stage)
+{
+    const struct counts *in = &job->tallies[0].counts[phase_slot(job, stage->array, SLOT_LOADS)];
+    const struct counts *out = &job->tallies[0].counts[phase_slot(job, stage->array, SLOT_STORES)];
+    struct run_traffic *sum = &job->tallies[0].traffic[stage->array->number].sum;
+    *sum = (struct run_traffic){.read_sectors = in->sectors,
+                                .read_lines = in->lines,
+                                .read_pairs = (in->sectors + 1) / 2,
+                                .load_wavefronts = in->requests,
+                                .written_sectors = out->sectors};
+}
+
 bool job_add_copies(struct kernel_job *job, const struct mapping *mapping, const struct stage *stage)
 {
     struct copy copy = {.job = job, .mapping = mapping, .stage = stage};
@@ -253,9 +266,10 @@ bool job_add_copies(struct kernel_job *job, const struct mapping *mapping, const
                                  {1, 1, 1}};
     if (stage->copy_in && !add_blocks(&copy, &all))
         return false;
-    if (job->traffic)
-        job->tallies[0].l1[stage->array->number].missed =
-            job->tallies[0].counts[phase_slot(job, stage->array, 0)].sectors;
     copy.out = true;
-    return !stage->copy_out || add_blocks(&copy, &all);
+    if (stage->copy_out && !add_blocks(&copy, &all))
+        return false;
+    if (job->traffic)
+        note_copies(job, stage);
+    return true;
 }

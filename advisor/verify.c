@@ -100,11 +100,12 @@ static double predict(const struct ranked_kernel *kernel, enum verify_count coun
     double sum = 0;
     for (size_t i = 0; i < kernel->score->access_count; i++)
         sum += (double)verify_share(&kernel->score->accesses[i], count);
-    for (size_t i = 0; count == VERIFY_L2_READ_SECTORS && i < kernel->score->array_count; i++)
-        sum += (double)kernel->score->arrays[i].l1_missed_sectors;
-    return count == VERIFY_DRAM_READ_BYTES    ? kernel->estimate.dram_read_bytes
-           : count == VERIFY_DRAM_WRITE_BYTES ? kernel->estimate.dram_write_bytes
-           : count == VERIFY_TIME_US          ? kernel->estimate.time_us
+    const struct estimate *estimate = &kernel->estimate;
+    return count == VERIFY_L2_READ_SECTORS    ? estimate->l2_read_sectors
+           : count == VERIFY_L2_WRITE_SECTORS ? estimate->l2_write_sectors
+           : count == VERIFY_DRAM_READ_BYTES  ? estimate->dram_read_bytes
+           : count == VERIFY_DRAM_WRITE_BYTES ? estimate->dram_write_bytes
+           : count == VERIFY_TIME_US          ? estimate->time_us
                                               : sum;
 }
 

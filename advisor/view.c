@@ -211,6 +211,8 @@ const char *view_resource_title(enum resource resource)
         return "L2";
     case RESOURCE_L1:
         return "L1";
+    case RESOURCE_TLB:
+        return "address translation";
     case RESOURCE_SHARED:
         return "shared memory";
     case RESOURCE_ISSUE:

@@ -22,9 +22,10 @@ explain
 score
 candidates
 stage wide
+traffic
 pattern
 launch+evaluate+trace
-coverage
+coverage block_set
 request
 plan
 layout
@@ -40,7 +41,7 @@ diag
 unified
 source
 sort_warps lanes
-text progress arena checked vectors sector_set
+text progress arena checked vectors
 '
 
 # How a library's headers begin, and the modules whose files may include them.

@@ -1,0 +1,208 @@
+#include "traffic.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "checked.h"
+#include "coverage.h"
+#include "request.h"
+
+void run_traffic_add(struct run_traffic *to, const struct run_traffic *more, uint64_t times)
+{
+    uint64_t *sum = &to->read_sectors;
+    const uint64_t *from = &more->read_sectors;
+    for (unsigned i = 0; i < sizeof(*to) / sizeof(*sum); i++) {
+        uint64_t product;
+        if (!checked_mul_u64(&product, from[i], times) || !checked_add_u64(&sum[i], sum[i], product))
+            sum[i] = UINT64_MAX;
+    }
+}
+
+static bool is_active(const struct pattern *pattern, unsigned thread)
+{
+    return (pattern->active[thread / 64] >> (thread % 64) & 1) != 0;
+}
+
+static void grow_pages(struct traffic *traffic, size_t words)
+{
+    if (words <= traffic->page_words)
+        return;
+    size_t larger = words < 2 * traffic->page_words ? 2 * traffic->page_words : words;
+    traffic->pages = realloc(traffic->pages, larger * sizeof(*traffic->pages));
+    if (traffic->pages == NULL)
+        abort();
+    memset(traffic->pages + traffic->page_words, 0, (larger - traffic->page_words) * sizeof(*traffic->pages));
+    traffic->page_words = larger;
+}
+
+static void mark_page(struct traffic *traffic, uint64_t page)
+{
+    grow_pages(traffic, (size_t)(page / 64) + 1);
+    traffic->pages[page / 64] |= UINT64_C(1) << page % 64;
+}
+
+/* A lane that opens a block of bytes in another page than the lane before needs that page's translation. */
+static void add_lanes(struct traffic *traffic, const struct pattern *pattern, bool stores, int64_t page_bytes)
+{
+    int64_t page = -1;
+    for (unsigned t = 0; t < pattern->threads; t++) {
+        if (!is_active(pattern, t))
+            continue;
+        const int64_t here = pattern->address[t] / page_bytes;
+        const bool fresh = block_set_add(&traffic->run, pattern->address[t], pattern->width, stores);
+        traffic->run_page_moves += fresh && page >= 0 && here != page;
+        if (here != page)
+            mark_page(traffic, (uint64_t)here);
+        page = here;
+    }
+}
+
+/* L1 has the banks of shared memory: data of a request goes in as many passes. */
+static uint64_t count_wavefronts(const struct pattern *pattern)
+{
+    uint64_t sum = 0;
+    for (unsigned first = 0; first < pattern->threads; first += WARP_LANES) {
+        struct request_pass passes[SHARED_PASSES_MAX];
+        int64_t address[WARP_LANES] = {0};
+        const uint32_t active = (uint32_t)(pattern->active[first / 64] >> (first % 64));
+        for (unsigned lane = 0; lane < WARP_LANES && first + lane < pattern->threads; lane++)
+            address[lane] = pattern->address[first + lane];
+        for (unsigned i = active == 0 ? 0 : request_passes(passes, address, active, pattern->width); i > 0; i--)
+            sum += passes[i - 1].wavefronts;
+    }
+    return sum;
+}
+
+static bool repeats(const struct pattern *pattern)
+{
+    for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++)
+        if (pattern->count[k] > 1)
+            return true;
+    return false;
+}
+
+void traffic_add_run(struct traffic *traffic, const struct pattern *pattern, bool stores, uint64_t lines,
+                     const struct device *device)
+{
+    add_lanes(traffic, pattern, stores, device->page_bytes);
+    if (!stores)
+        traffic->run_wavefronts += repeats(pattern) ? count_wavefronts(pattern) : (lines + 1) / 2;
+}
+
+bool traffic_has_trips(const struct traffic *traffic, const struct pattern *pattern)
+{
+    bool loops = traffic->box_reads != NULL;
+    for (unsigned k = 3; k < LAUNCH_DIMS_MAX; k++)
+        loops |= pattern->count[k] > 1;
+    return loops;
+}
+
+void traffic_add_trips(struct traffic *traffic, const struct pattern *pattern, const int64_t *addresses, unsigned count,
+                       uint64_t bytes)
+{
+    if (traffic->box_reads == NULL)
+        traffic->box_reads = coverage_new(bytes, 1, 1);
+    if (traffic->box_reads == NULL || !coverage_add(traffic->box_reads, 0, false, addresses, count, pattern->width,
+                                                    LAUNCH_DIMS_MAX - 3, pattern->step + 3, pattern->count + 3))
+        abort();
+}
+
+static void count_block(struct run_traffic *sum, const struct set_block *block)
+{
+    const unsigned sectors = SET_BLOCK_BYTES / SECTOR_BYTES, line = LINE_BYTES / SECTOR_BYTES;
+    for (unsigned s = 0; s < sectors; s++) {
+        const bool read = (block->read >> s & 1) != 0;
+        const uint32_t bytes = (uint32_t)(block->written[s / 2] >> (s % 2 * SECTOR_BYTES));
+        sum->read_sectors += read;
+        sum->read_pairs += s % 2 == 0 && (block->read >> s & 3) != 0;
+        sum->read_lines += s % line == 0 && (block->read >> s & ((1U << line) - 1)) != 0;
+        sum->written_sectors += bytes != 0;
+        sum->written_pairs += s % 2 == 0 && block->written[s / 2] != 0;
+        sum->fill_sectors += bytes != 0 && bytes != UINT32_MAX && !read;
+    }
+}
+
+/* A bit a sector with a written byte. */
+static unsigned written_sectors(const struct set_block *block)
+{
+    unsigned sectors = 0;
+    for (unsigned s = 0; block != NULL && s < SET_BLOCK_BYTES / SECTOR_BYTES; s++)
+        sectors |= (unsigned)((uint32_t)(block->written[s / 2] >> (s % 2 * SECTOR_BYTES)) != 0) << s;
+    return sectors;
+}
+
+static uint64_t count_pieces(const struct block_set *run)
+{
+    const unsigned last = SET_BLOCK_BYTES / SECTOR_BYTES - 1;
+    uint64_t pieces = 0;
+    for (size_t i = 0; i < run->count; i++) {
+        const unsigned sectors = written_sectors(&run->blocks[i]);
+        unsigned before = sectors << 1;
+        if ((sectors & 1) != 0)
+            before |= written_sectors(block_set_find(run, run->blocks[i].number - 1)) >> last;
+        pieces += (uint64_t)__builtin_popcount(sectors & ~before);
+    }
+    return pieces;
+}
+
+void traffic_end_run(struct traffic *traffic, uint64_t weight)
+{
+    struct run_traffic run = {.load_wavefronts = traffic->run_wavefronts,
+                              .blocks = traffic->run.count,
+                              .page_moves = traffic->run_page_moves};
+    for (size_t i = 0; i < traffic->run.count; i++)
+        count_block(&run, &traffic->run.blocks[i]);
+    run.pieces = run.written_sectors > 0 ? count_pieces(&traffic->run) : 0;
+    run.writing = run.written_sectors > 0;
+    if (traffic->run.count > 0)
+        run_traffic_add(&traffic->box, &run, weight);
+    traffic_forget(traffic, false);
+}
+
+void traffic_end_box(struct traffic *traffic, uint64_t blocks, const struct device *device)
+{
+    const uint64_t kept = (uint64_t)device->l1_bytes / SECTOR_BYTES / 2;
+    struct run_traffic *box = &traffic->box;
+    struct footprint once;
+    if (traffic->box_reads != NULL && box->read_sectors > 0 && coverage_count(traffic->box_reads, &once) &&
+        once.read_sectors <= kept && once.read_sectors < box->read_sectors / blocks) {
+        box->read_sectors = once.read_sectors * blocks;
+        box->read_lines = once.lines * blocks;
+        box->read_pairs = once.read_pairs * blocks;
+    }
+    run_traffic_add(&traffic->sum, box, 1);
+    *box = (struct run_traffic){0};
+    coverage_free(traffic->box_reads);
+    traffic->box_reads = NULL;
+}
+
+void traffic_forget(struct traffic *traffic, bool whole_box)
+{
+    block_set_clear(&traffic->run);
+    traffic->run_wavefronts = traffic->run_page_moves = 0;
+    if (whole_box && traffic->box_reads != NULL)
+        coverage_clear(traffic->box_reads);
+}
+
+void traffic_merge(struct traffic *to, const struct traffic *more)
+{
+    run_traffic_add(&to->sum, &more->sum, 1);
+    grow_pages(to, more->page_words);
+    for (size_t i = 0; i < more->page_words; i++)
+        to->pages[i] |= more->pages[i];
+}
+
+uint64_t traffic_count_pages(const struct traffic *traffic)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < traffic->page_words; i++)
+        count += (uint64_t)__builtin_popcountll(traffic->pages[i]);
+    return count;
+}
+
+void traffic_free(struct traffic *traffic)
+{
+    free(traffic->pages);
+    block_set_free(&traffic->run);
+    coverage_free(traffic->box_reads);
+}

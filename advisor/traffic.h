@@ -1,0 +1,73 @@
+/* Takes the requests of the first block of a box, gives what its straight runs of statements make the caches move: the
+ * inputs of the time estimate that a launch's counts and footprint do not tell. */
+#ifndef SW_TRAFFIC_H
+#define SW_TRAFFIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "block_set.h"
+#include "device.h"
+#include "pattern.h"
+
+struct coverage;
+
+/* Of one array, summed over all straight runs of all blocks. What a run touches twice is counted once. */
+struct run_traffic {
+    uint64_t read_sectors; /* that L1 does not keep from trip to trip, like the next two */
+    uint64_t read_lines;
+    uint64_t read_pairs;
+    uint64_t load_wavefronts; /* passes of L1's data banks, of every request */
+    uint64_t written_sectors, written_pairs;
+    uint64_t fill_sectors; /* of those, written in part by a run that does not read them */
+    uint64_t writing;      /* runs that write */
+    uint64_t pieces;       /* of neighbouring sectors, that these write */
+    uint64_t blocks;       /* of 256 bytes */
+    uint64_t page_moves;   /* of those, in another page than the lane before */
+};
+
+struct traffic {
+    struct block_set run;       /* of the straight run at hand, at the box's first point */
+    uint64_t run_wavefronts;    /* ... of its loads */
+    uint64_t run_page_moves;    /* ... and how often its lanes went to another page */
+    struct run_traffic box;     /* of the box at hand, every run as often as it repeats */
+    struct coverage *box_reads; /* what one block of the box at hand reads in all its trips; NULL without loops */
+    struct run_traffic sum;     /* of the boxes before it */
+    uint64_t *pages;            /* that were touched, a bit each */
+    size_t page_words;
+};
+
+/* The lanes of one instruction, of the box's first block and trip. `lines`: those of all its requests there, which
+ * stand for the wavefronts of places without an order. */
+void traffic_add_run(struct traffic *traffic, const struct pattern *pattern, bool stores, uint64_t lines,
+                     const struct device *device);
+
+/* Whether a block of the box goes around a loop: then its loads are wanted in all their trips. */
+bool traffic_has_trips(const struct traffic *traffic, const struct pattern *pattern);
+
+/* A load of the box's first block, in all its trips: addresses of `count` active lanes, of an array that reaches to
+ * `bytes`. */
+void traffic_add_trips(struct traffic *traffic, const struct pattern *pattern, const int64_t *addresses, unsigned count,
+                       uint64_t bytes);
+
+/* The straight run ends; it is repeated `weight` times in the box. */
+void traffic_end_run(struct traffic *traffic, uint64_t weight);
+
+/* The box ends. What a block of it reads in all its trips is read once where it fits half of L1. */
+void traffic_end_box(struct traffic *traffic, uint64_t blocks, const struct device *device);
+
+/* Forgets the run at hand and, where told so, what the box reads in its trips: both come again. */
+void traffic_forget(struct traffic *traffic, bool whole_box);
+
+/* Adds what another worker has counted. */
+void traffic_merge(struct traffic *to, const struct traffic *more);
+
+uint64_t traffic_count_pages(const struct traffic *traffic);
+
+void traffic_free(struct traffic *traffic);
+
+/* Adds each number of `more`, `times` over; UINT64_MAX stands for all that is beyond. */
+void run_traffic_add(struct run_traffic *to, const struct run_traffic *more, uint64_t times);
+
+#endif
