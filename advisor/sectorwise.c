@@ -7,10 +7,14 @@
 #include "check.h"
 #include "device.h"
 #include "emit.h"
+#include "explain.h"
 #include "rank.h"
 #include "read.h"
+#include "report.h"
+#include "report_view.h"
 #include "score.h"
 #include "view.h"
+#include "view_explain.h"
 
 struct run {
     struct arena arena;
@@ -19,6 +23,7 @@ struct run {
     const struct device *device;
     struct spec *spec;
     struct restriction *restrictions;
+    struct explain_query query; /* of sectorwise_explain */
 };
 
 const char *sectorwise_version(void)
@@ -75,14 +80,47 @@ static json_t *make_score(struct run *run)
     return score == NULL ? NULL : view_score(run->spec, run->device, chosen, score, &run->diags);
 }
 
-static json_t *make_ranking(struct run *run)
+static struct ranking *rank(struct run *run)
 {
     struct options *options = candidates_enumerate(run->spec, run->device, &run->arena, run->restrictions,
                                                    run->job->candidate_count, &run->diags);
-    if (options == NULL)
-        return NULL;
-    struct ranking *ranking = rank_spec(run->spec, run->device, options, &run->arena, &run->diags);
+    return options == NULL ? NULL : rank_spec(run->spec, run->device, options, &run->arena, &run->diags);
+}
+
+static json_t *make_ranking(struct run *run)
+{
+    const struct ranking *ranking = rank(run);
     return ranking == NULL ? NULL : view_rank(run->spec, run->device, ranking, run->job->top, &run->diags);
+}
+
+static json_t *make_explain(struct run *run)
+{
+    struct option **chosen = candidates_choose(run->spec, run->device, &run->arena, run->restrictions,
+                                               run->job->candidate_count, &run->diags);
+    if (chosen == NULL)
+        return NULL;
+    const struct explain *explain =
+        explain_access(run->spec, run->device, chosen, &run->query, &run->arena, &run->diags);
+    return explain == NULL ? NULL : view_explain(run->spec, run->device, explain);
+}
+
+static json_t *make_report(struct run *run)
+{
+    const struct ranking *ranking = rank(run);
+    return ranking == NULL ? NULL
+                           : report_view(run->spec, run->device, ranking, run->job->top, &run->arena, &run->diags);
+}
+
+static bool write_json(struct text *out, const json_t *view, struct run *run)
+{
+    (void)run;
+    emit_json(out, view);
+    return true;
+}
+
+static bool write_page(struct text *out, const json_t *view, struct run *run)
+{
+    return report_html(out, view, &run->arena, &run->diags);
 }
 
 /* The text's bytes, which the caller frees; never NULL. */
@@ -92,28 +130,38 @@ static char *give(struct text *text)
     return text->bytes;
 }
 
-static enum sectorwise_status work(char **out, const struct sectorwise_job *job, json_t *make(struct run *run))
+static enum sectorwise_status work(char **out, struct run *run, json_t *make(struct run *run),
+                                   bool write(struct text *out, const json_t *view, struct run *run))
 {
-    struct run run = {.job = job};
     struct text text = {0};
-    json_t *view = load(&run) ? make(&run) : NULL;
-    if (view != NULL)
-        emit_json(&text, view);
-    else
-        diag_render(&run.diags, &text, false);
-    enum sectorwise_status status = view != NULL ? SECTORWISE_OK : SECTORWISE_BAD_INPUT;
+    json_t *view = load(run) ? make(run) : NULL;
+    const bool good = view != NULL && write(&text, view, run);
+    if (!good)
+        diag_render(&run->diags, &text, false);
     json_decref(view);
-    arena_free(&run.arena);
+    arena_free(&run->arena);
     *out = give(&text);
-    return status;
+    return good ? SECTORWISE_OK : SECTORWISE_BAD_INPUT;
 }
 
 enum sectorwise_status sectorwise_score(char **out, const struct sectorwise_job *job)
 {
-    return work(out, job, make_score);
+    return work(out, &(struct run){.job = job}, make_score, write_json);
 }
 
 enum sectorwise_status sectorwise_rank(char **out, const struct sectorwise_job *job)
 {
-    return work(out, job, make_ranking);
+    return work(out, &(struct run){.job = job}, make_ranking, write_json);
+}
+
+enum sectorwise_status sectorwise_explain(char **out, const struct sectorwise_job *job, const char *kernel,
+                                          long long access, long long warp)
+{
+    struct run run = {.job = job, .query = {.kernel = {.text = kernel}, .access = access, .warp = warp}};
+    return work(out, &run, make_explain, write_json);
+}
+
+enum sectorwise_status sectorwise_report(char **out, const struct sectorwise_job *job)
+{
+    return work(out, &(struct run){.job = job}, make_report, write_page);
 }

@@ -32,7 +32,7 @@ struct sectorwise_job {
     size_t definition_count;
     const char *const *candidates; /* "ARRAY=LAYOUT/PLAN" each: arrays kept to one candidate */
     size_t candidate_count;
-    size_t top; /* rank: the best so many candidates; 0: all */
+    size_t top; /* rank, report: the best so many candidates; 0: all */
 };
 
 enum sectorwise_status {
@@ -51,6 +51,18 @@ SECTORWISE_API enum sectorwise_status sectorwise_score(char **out,
                                                        const struct sectorwise_job *job) SECTORWISE_MUST_CHECK;
 SECTORWISE_API enum sectorwise_status sectorwise_rank(char **out,
                                                       const struct sectorwise_job *job) SECTORWISE_MUST_CHECK;
+
+/* What `sectorwise explain --format json` prints ("sectorwise-explain-1"): the requests of one access of the kernel.
+ * `access` counts from 0 in document order, `warp` over the launch; negative: the access furthest from its ideal, and
+ * the warp in which it costs most. Otherwise as the functions above. */
+SECTORWISE_API enum sectorwise_status sectorwise_explain(char **out, const struct sectorwise_job *job,
+                                                         const char *kernel, long long access,
+                                                         long long warp) SECTORWISE_MUST_CHECK;
+
+/* The page that `sectorwise report` writes: HTML that needs nothing else. `top` is 20 where it is 0. Otherwise as the
+ * functions above. */
+SECTORWISE_API enum sectorwise_status sectorwise_report(char **out,
+                                                        const struct sectorwise_job *job) SECTORWISE_MUST_CHECK;
 
 /* Frees a text that a function above gave; NULL is fine. */
 SECTORWISE_API void sectorwise_free(char *text);

@@ -70,6 +70,38 @@ START_TEST(ranks)
 }
 END_TEST
 
+START_TEST(explains)
+{
+    struct sectorwise_job job = make_job();
+    char *out = NULL;
+    ck_assert_int_eq(sectorwise_explain(&out, &job, "k", -1, -1), SECTORWISE_OK);
+    json_t *view = json_loads(out, 0, NULL);
+    ck_assert_str_eq(json_string_value(json_object_get(view, "format")), "sectorwise-explain-1");
+    const json_t *group = json_array_get(json_object_get(view, "groups"), 0);
+    const json_t *first = json_array_get(json_object_get(group, "instructions"), 0);
+    ck_assert_int_eq(json_integer_value(json_object_get(first, "sectors")), 1024);
+    json_decref(view);
+    sectorwise_free(out);
+    ck_assert_int_eq(sectorwise_explain(&out, &job, "q", 0, 0), SECTORWISE_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(out, "unknown kernel 'q'"));
+    sectorwise_free(out);
+    ck_assert_int_eq(sectorwise_explain(&out, &job, "k", 0, 128), SECTORWISE_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(out, "[warp-number]"));
+    sectorwise_free(out);
+}
+END_TEST
+
+START_TEST(reports)
+{
+    struct sectorwise_job job = make_job();
+    char *out = NULL;
+    ck_assert_int_eq(sectorwise_report(&out, &job), SECTORWISE_OK);
+    ck_assert_ptr_eq(strstr(out, "<!DOCTYPE html>"), out);
+    ck_assert_ptr_nonnull(strstr(out, "</html>"));
+    sectorwise_free(out);
+}
+END_TEST
+
 static const struct {
     struct sectorwise_job job;
     const char *message; /* a part of the diagnostics */
@@ -106,6 +138,8 @@ Suite *sectorwise_suite(void)
     tcase_add_test(tcase, tells_its_version);
     tcase_add_test(tcase, scores);
     tcase_add_test(tcase, ranks);
+    tcase_add_test(tcase, explains);
+    tcase_add_test(tcase, reports);
     tcase_add_loop_test(tcase, gives_diagnostics, 0, sizeof(refused) / sizeof(refused[0]));
     suite_add_tcase(suite, tcase);
     return suite;
