@@ -23,8 +23,9 @@ static struct quoted quote_option(struct run *run, const char *option, const cha
 
 static struct span number_place(struct run *run, const char *option, int64_t number)
 {
-    return number < 0 ? (struct span){0}
-                      : quote_option(run, option, arena_printf(&run->arena, "%lld", (long long)number)).where;
+    if (number < 0)
+        return (struct span){0};
+    return quote_option(run, option, arena_printf(&run->arena, "%lld", (long long)number)).where;
 }
 
 static struct explain *explain(struct run *run)

@@ -196,7 +196,11 @@ static int64_t bin_costs(int64_t bins[EMIT_COSTS], const json_t *costs)
     const int64_t least = get_count(json_array_get(costs, 0), "cost");
     const int64_t most = get_count(json_array_get(costs, json_array_size(costs) - 1), "cost");
     const int64_t size = (most - least) / BINS + 1;
-    json_array_foreach(costs, i, cost) bins[(get_count(cost, "cost") - least) / size] += get_count(cost, "requests");
+    json_array_foreach(costs, i, cost)
+    {
+        bins[(get_count(cost, "cost") - least) / size] += get_count(cost, "requests");
+    }
+
     return size;
 }
 
@@ -232,8 +236,11 @@ static void print_lanes(struct painter *painter, const json_t *picture)
     uint32_t active = 0;
     if (get_count(picture, "active_lanes") == WARP_LANES)
         return;
-    json_array_foreach(json_object_get(picture, "lanes"), i, lane) active |=
-        get_bool(lane, "active") ? UINT32_C(1) << i : 0;
+    json_array_foreach(json_object_get(picture, "lanes"), i, lane)
+    {
+        active |= get_bool(lane, "active") ? UINT32_C(1) << i : 0;
+    }
+
     text_printf(painter->out, "  active lanes: %s\n",
                 show_fit(&painter->arena, show_lanes(&painter->arena, active), painter->style.width - 16));
 }
@@ -310,6 +317,10 @@ void emit_explain(struct text *out, const json_t *view, const struct explain_sty
     print_instructions(&painter, true);
     if (json_array_size(json_object_get(view, "groups")) == 0)
         text_puts(out, "\nno thread of the launch takes this access\n");
-    json_array_foreach(json_object_get(view, "groups"), i, group) print_group(&painter, group);
+    json_array_foreach(json_object_get(view, "groups"), i, group)
+    {
+        print_group(&painter, group);
+    }
+
     arena_free(&painter.arena);
 }

@@ -40,8 +40,13 @@ static unsigned choose_cell_bytes(const struct canvas *canvas)
     const json_t *sector, *run;
     size_t i, j;
     json_array_foreach(json_object_get(canvas->picture, "sectors_touched"), i, sector)
-        json_array_foreach(json_object_get(sector, "runs"), j, run) all |=
-        get_count(run, "from") | get_count(run, "bytes");
+    {
+        json_array_foreach(json_object_get(sector, "runs"), j, run)
+        {
+            all |= get_count(run, "from") | get_count(run, "bytes");
+        }
+    }
+
     while ((all & (bytes - 1)) != 0)
         bytes /= 2;
     return bytes;
@@ -154,7 +159,11 @@ static void print_waste(struct painter *painter, const json_t *picture)
     size_t i;
     int64_t wanted = 0;
     const int64_t moved = get_count(picture, "sectors") * SECTOR_BYTES;
-    json_array_foreach(json_object_get(picture, "fields"), i, field) wanted += get_count(field, "wanted_bytes");
+    json_array_foreach(json_object_get(picture, "fields"), i, field)
+    {
+        wanted += get_count(field, "wanted_bytes");
+    }
+
     text_printf(painter->out, "  %s of %s bytes in %s of %s are wanted (capitals): %.1f %%\n",
                 show_count(&painter->arena, wanted), show_count(&painter->arena, moved),
                 show_plural(&painter->arena, get_count(picture, "sectors"), "sector"),

@@ -73,7 +73,11 @@ uint32_t get_lanes(const json_t *object)
     const json_t *lane;
     size_t i;
     uint32_t lanes = 0;
-    json_array_foreach(json_object_get(object, "lanes"), i, lane) lanes |= UINT32_C(1) << json_integer_value(lane);
+    json_array_foreach(json_object_get(object, "lanes"), i, lane)
+    {
+        lanes |= UINT32_C(1) << json_integer_value(lane);
+    }
+
     return lanes;
 }
 

@@ -9,8 +9,8 @@
 enum { LEVELS = LAUNCH_DIMS_MAX + 1 };
 
 struct growing_series {
-    struct explain_series series; /* its cells are level 0 */
-    struct explain_cell *above[LEVELS];
+    struct explain_series series;
+    struct explain_cell *cells[LEVELS]; /* those of level 0 are the series' */
 };
 
 /* A cell of a level that is not empty. */
@@ -85,6 +85,7 @@ static struct growing_series *new_series(const struct score_request *request)
                                                    .number = request->number},
                                            .instruction = request->instruction,
                                            .width = request->pattern->width};
+    made->cells[0] = made->series.cells;
     bool copies = request->access == NULL;
     made->series.loop_count = copies                                    ? 1
                               : request->loop_count < EXPLAIN_LOOPS_MAX ? request->loop_count
@@ -111,15 +112,16 @@ static struct growing_series *find_series(struct watcher *watcher, const struct 
     return watcher->series[watcher->count++];
 }
 
+/* A cell that is to be added to, noted where it was empty. */
 static struct explain_cell *cell_at(struct watcher *watcher, struct growing_series *series, unsigned level,
                                     unsigned cost)
 {
-    if (level > 0 && series->above[level] == NULL)
-        series->above[level] = calloc(EXPLAIN_COSTS, sizeof(struct explain_cell));
-    struct explain_cell *cells = level == 0 ? series->series.cells : series->above[level];
+    if (series->cells[level] == NULL)
+        series->cells[level] = calloc(EXPLAIN_COSTS, sizeof(struct explain_cell));
+    struct explain_cell *cells = series->cells[level];
     if (cells == NULL)
         abort();
-    if (level > 0 && cells[cost].requests == 0) {
+    if (cells[cost].requests == 0) {
         struct touched_list *list = &watcher->touched[level];
         list->items = grown(list->items, list->count, &list->capacity, sizeof(*list->items));
         list->items[list->count++] = (struct touched){series, cost};
@@ -199,8 +201,8 @@ static void empty_level(struct watcher *watcher, unsigned level, bool keep)
     for (size_t i = 0; i < list->count; i++) {
         struct growing_series *series = list->items[i].series;
         const unsigned cost = list->items[i].cost;
-        const struct explain_cell cell = series->above[level][cost];
-        series->above[level][cost] = (struct explain_cell){0};
+        const struct explain_cell cell = series->cells[level][cost];
+        series->cells[level][cost] = (struct explain_cell){0};
         if (keep)
             add_cell(watcher, series, level - 1, cost, &cell, 1);
     }
@@ -244,8 +246,8 @@ static void free_watchers(struct watch *watch)
     for (unsigned i = 0; i < watch->workers; i++) {
         struct watcher *watcher = &watch->watchers[i];
         for (size_t n = 0; n < watcher->count; n++) {
-            for (unsigned level = 0; level < LEVELS; level++)
-                free(watcher->series[n]->above[level]);
+            for (unsigned level = 1; level < LEVELS; level++)
+                free(watcher->series[n]->cells[level]);
             free(watcher->series[n]);
         }
         for (unsigned level = 0; level < LEVELS; level++)

@@ -64,7 +64,11 @@ static void draw_record(struct arena *arena, struct draw_panel *panel, const jso
     size_t i;
     for (int64_t row = 0; row < bytes && row / SECTOR_BYTES < ROWS_MAX; row += SECTOR_BYTES) {
         draw_label(panel, DRAW_LEFT - 8, panel->y + DRAW_BASELINE, "number", arena_printf(arena, "%" PRId64, row));
-        json_array_foreach(json_object_get(group, "runs"), i, run) draw_piece(arena, panel, run, row);
+        json_array_foreach(json_object_get(group, "runs"), i, run)
+        {
+            draw_piece(arena, panel, run, row);
+        }
+
         panel->y += DRAW_ROW;
     }
     if (bytes > ROWS_MAX * SECTOR_BYTES) {
@@ -109,8 +113,11 @@ static int64_t padding_bytes(const json_t *group)
     const json_t *run;
     size_t i;
     int64_t bytes = 0;
-    json_array_foreach(json_object_get(group, "runs"), i, run) bytes +=
-        get_bool(run, "padding") ? get_count(run, "bytes") : 0;
+    json_array_foreach(json_object_get(group, "runs"), i, run)
+    {
+        bytes += get_bool(run, "padding") ? get_count(run, "bytes") : 0;
+    }
+
     return bytes;
 }
 

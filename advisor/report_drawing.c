@@ -69,7 +69,11 @@ static void draw_line(struct drawer *drawer, struct draw_panel *panel, const jso
             continue;
         const int slot = (int)((get_count(sector, "address") - line) / SECTOR_BYTES);
         lanes |= get_lanes(sector);
-        json_array_foreach(json_object_get(sector, "runs"), j, run) draw_run(drawer, panel, sector, run);
+        json_array_foreach(json_object_get(sector, "runs"), j, run)
+        {
+            draw_run(drawer, panel, sector, run);
+        }
+
         (void)draw_box(panel, DRAW_LEFT + slot * SECTOR_WIDTH, panel->y, SECTOR_WIDTH - GAP, DRAW_BOX, "frame");
     }
     draw_label(panel, DRAW_LEFT - 8, panel->y + DRAW_BASELINE, "number",
@@ -117,7 +121,11 @@ static void draw_sectors(struct drawer *drawer, struct draw_panel *panel, const 
     int64_t last = -1, wanted = 0;
     size_t i;
     const int64_t moved = get_count(picture, "sectors") * SECTOR_BYTES;
-    json_array_foreach(json_object_get(picture, "fields"), i, field) wanted += get_count(field, "wanted_bytes");
+    json_array_foreach(json_object_get(picture, "fields"), i, field)
+    {
+        wanted += get_count(field, "wanted_bytes");
+    }
+
     draw_note(panel, arena_printf(&drawer->arena, "%s of %s bytes in %s of %s are wanted: %.1f %%",
                                   show_count(&drawer->arena, wanted), show_count(&drawer->arena, moved),
                                   show_plural(&drawer->arena, get_count(picture, "sectors"), "sector"),
@@ -136,7 +144,10 @@ static void draw_sectors(struct drawer *drawer, struct draw_panel *panel, const 
         last = get_count(sector, "line");
     }
     panel->y += 8;
-    json_array_foreach(json_object_get(picture, "fields"), i, field) draw_key(drawer, panel, field);
+    json_array_foreach(json_object_get(picture, "fields"), i, field)
+    {
+        draw_key(drawer, panel, field);
+    }
 }
 
 /* A column a bank, as high as the words that are wanted of it: one wavefront a word. */

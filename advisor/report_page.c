@@ -18,8 +18,12 @@ static const json_t *find_candidate(const json_t *ranking, int64_t rank)
 {
     const json_t *candidate;
     size_t i;
-    json_array_foreach(json_object_get(ranking, "candidates"), i,
-                       candidate) if (get_count(candidate, "rank") == rank) return candidate;
+    json_array_foreach(json_object_get(ranking, "candidates"), i, candidate)
+    {
+        if (get_count(candidate, "rank") == rank)
+            return candidate;
+    }
+
     return NULL;
 }
 
@@ -61,8 +65,11 @@ static double longest_time(const json_t *ranking)
     const json_t *candidate;
     size_t i;
     double most = 0;
-    json_array_foreach(json_object_get(ranking, "candidates"), i, candidate) most =
-        get_real(candidate, "time_us") > most ? get_real(candidate, "time_us") : most;
+    json_array_foreach(json_object_get(ranking, "candidates"), i, candidate)
+    {
+        most = get_real(candidate, "time_us") > most ? get_real(candidate, "time_us") : most;
+    }
+
     return most;
 }
 
@@ -94,7 +101,11 @@ static void put_ranking(struct writer *writer, json_t *page)
     const double longest = longest_time(writer->ranking);
     json_t *rows = json_array();
     size_t i;
-    json_array_foreach(candidates, i, candidate) add(rows, make_ranked(writer, candidate, longest));
+    json_array_foreach(candidates, i, candidate)
+    {
+        add(rows, make_ranked(writer, candidate, longest));
+    }
+
     put(page, "ranking", rows);
     const int64_t all = get_count(writer->ranking, "candidate_count"),
                   left = all - (int64_t)json_array_size(candidates);
@@ -135,7 +146,12 @@ static const json_t *find_named(const json_t *list, const char *name)
 {
     const json_t *object;
     size_t i;
-    json_array_foreach(list, i, object) if (strcmp(get_text(object, "name"), name) == 0) return object;
+    json_array_foreach(list, i, object)
+    {
+        if (strcmp(get_text(object, "name"), name) == 0)
+            return object;
+    }
+
     return NULL;
 }
 
@@ -179,7 +195,11 @@ static json_t *make_side(struct writer *writer, const char *title, const char *n
     put_text(
         side, "dram",
         show_bytes(&writer->arena, get_real(estimate, "dram_read_bytes") + get_real(estimate, "dram_write_bytes")));
-    json_array_foreach(json_object_get(counts, "accesses"), i, access) add(rows, make_access(writer, access));
+    json_array_foreach(json_object_get(counts, "accesses"), i, access)
+    {
+        add(rows, make_access(writer, access));
+    }
+
     put_flag(side, "has_accesses", i > 0);
     put(side, "accesses", rows);
     if (!json_is_object(explain))

@@ -115,7 +115,9 @@ static void check_drawing(const json_t *drawing)
             ck_assert_int_le(number(box, "y") + number(box, "height"), number(panel, "height"));
         }
         json_array_foreach(json_object_get(panel, "labels"), i, label)
+        {
             ck_assert_int_le(number(label, "y"), number(panel, "height"));
+        }
     }
     ck_assert_int_le(end, number(drawing, "height"));
 }
