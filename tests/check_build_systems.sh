@@ -36,7 +36,7 @@ project() {
     cd "$scratch/$1" || exit 2
     awk 'BEGIN { for (i = 1023; i >= 0; i--) print i }' >order.txt
     cp "$top/advisor/devices/h200.xml" device.xml
-    echo '{{name}}' >points.txt.mustache
+    echo '{{#params}}{{name}}={{value}} {{/params}}{{#arrays}}{{candidate}} {{/arrays}}{{device}}' >points.txt.mustache
     printf '#!/bin/sh\necho run >>"%s/runs"\nexec "%s" "$@"\n' "$PWD" "$tool" >traced
     chmod +x traced
 }
@@ -152,42 +152,47 @@ keeps_object() {
 under_cmake() {
     project "cmake-$2"
     expect "$1: configured" configure "$1" ''
-    expect "$1: the first time" built 1
+    expect "$1: the first time" built 2
     expect "$1: the program" prints 16384
+    expect "$1: the other target" grep -qx 'N=1024 BLOCK=128 aos/direct h200' out/notes/points.txt
     expect "$1: nothing to do" built 0
     edit 's/<kernel name="gather"/<!-- said otherwise -->&/'
-    expect "$1: a description that says the same" built 1
+    expect "$1: a description that says the same" built 2
     renew mark
     expect "$1: nothing to do then" built 0
     expect "$1: what includes the code was compiled at once" keeps_object mark
     renew order.txt
     renew mark
-    expect "$1: a table file is newer" built 1
+    expect "$1: a table file is newer" built 2
     expect "$1: what includes the code stays" keeps_object mark
     expect "$1: nothing to do again" built 0
+    renew points.txt.mustache
+    expect "$1: a template is newer" built 1
+    renew device.xml
+    expect "$1: a device file is newer" built 1
     edit 's/name="mass" type="float"/name="mass" type="float" count="2"/; s/field="mass"/field="mass[0]"/'
     sed 's/mass(3)/mass(3, 0)/g' host.cpp >edited && cat edited >host.cpp
-    expect "$1: a record of more fields" built 1
+    expect "$1: a record of more fields" built 2
     expect "$1: the program of it" prints 20480
     renew traced
-    expect "$1: a newer tool" built 1
+    expect "$1: a newer tool" built 2
 }
 
 with_cuda() {
     project cuda
     expect 'CUDA: configured' configure "$1" -DWITH_CUDA=ON
-    expect 'CUDA: kernels around a functor' built 1
+    expect 'CUDA: kernels around a functor' built 2
     expect 'CUDA: the program is there' test -x out/device
     renew mark
-    edit 's/block="256" grid="N \/ 256"/block="128" grid="N \/ 128"/'
-    expect 'CUDA: other blocks' built 1
+    edit 's/name="BLOCK" value="256"/name="BLOCK" value="128"/'
+    expect 'CUDA: other blocks' built 2
     expect 'CUDA: compiled anew' sh -c 'find out -name "device.cu.o" -newer mark | grep .'
     expect 'CUDA: nothing to do' built 0
 }
 
 wrong_calls() {
     project wrong
-    sed 's/^sectorwise_generate.*/sectorwise_generate(points_layout SPECS points.xml)/' CMakeLists.txt >edited
+    sed 's/^sectorwise_generate(points_layout.*/sectorwise_generate(points_layout SPECS points.xml)/' CMakeLists.txt >edited
     cat edited >CMakeLists.txt
     expect 'an argument that is none' sh -c '! cmake -S . -B out -DCMAKE_PREFIX_PATH="$1" >log 2>&1 && grep -q "needs SPEC" log' \
         sh "$scratch/root/opt"
