@@ -136,15 +136,35 @@ const char *show_place(struct arena *arena, const json_t *place)
     return said;
 }
 
+static const char *bound_title(enum resource resource)
+{
+    switch (resource) {
+    case RESOURCE_DRAM:
+        return "DRAM";
+    case RESOURCE_L2:
+        return "L2";
+    case RESOURCE_L1:
+        return "L1";
+    case RESOURCE_TLB:
+        return "TLB";
+    case RESOURCE_SHARED:
+        return "shared";
+    case RESOURCE_ISSUE:
+        return "issue";
+    case RESOURCE_FLOPS:
+        return "flops";
+    case RESOURCE_FLIGHT:
+        return "in flight";
+    case RESOURCE_LAUNCH:
+        return "launch";
+    }
+    return "";
+}
+
 const char *show_bound(const char *name)
 {
-    static const char *const shown[RESOURCE_COUNT] = {
-        [RESOURCE_DRAM] = "DRAM",        [RESOURCE_L2] = "L2",         [RESOURCE_L1] = "L1",
-        [RESOURCE_SHARED] = "shared",    [RESOURCE_ISSUE] = "issue",   [RESOURCE_FLOPS] = "flops",
-        [RESOURCE_FLIGHT] = "in flight", [RESOURCE_LAUNCH] = "launch",
-    };
     for (int i = 0; i < RESOURCE_COUNT; i++)
         if (strcmp(resource_name((enum resource)i), name) == 0)
-            return shown[i];
+            return bound_title((enum resource)i);
     return name;
 }
