@@ -72,7 +72,6 @@ uint64_t verify_share(const struct access_score *access, enum verify_count count
     case VERIFY_WRITE_REQUESTS:
         return writes ? counts->requests : 0;
     case VERIFY_WRITE_SECTORS:
-    case VERIFY_L2_WRITE_SECTORS:
         return writes ? counts->sectors : 0;
     case VERIFY_ATOMIC_REQUESTS:
         return atomics ? counts->requests : 0;
@@ -87,6 +86,7 @@ uint64_t verify_share(const struct access_score *access, enum verify_count count
     case VERIFY_SHARED_WRITE_WAVEFRONTS:
         return shared_writes ? counts->wavefronts : 0;
     case VERIFY_L2_READ_SECTORS:
+    case VERIFY_L2_WRITE_SECTORS:
     case VERIFY_DRAM_READ_BYTES:
     case VERIFY_DRAM_WRITE_BYTES:
     case VERIFY_TIME_US:
@@ -97,16 +97,21 @@ uint64_t verify_share(const struct access_score *access, enum verify_count count
 
 static double predict(const struct ranked_kernel *kernel, enum verify_count count)
 {
+    const struct estimate *estimate = &kernel->estimate;
     double sum = 0;
+    if (count == VERIFY_L2_READ_SECTORS)
+        return estimate->l2_read_sectors;
+    if (count == VERIFY_L2_WRITE_SECTORS)
+        return estimate->l2_write_sectors;
+    if (count == VERIFY_DRAM_READ_BYTES)
+        return estimate->dram_read_bytes;
+    if (count == VERIFY_DRAM_WRITE_BYTES)
+        return estimate->dram_write_bytes;
+    if (count == VERIFY_TIME_US)
+        return estimate->time_us;
     for (size_t i = 0; i < kernel->score->access_count; i++)
         sum += (double)verify_share(&kernel->score->accesses[i], count);
-    const struct estimate *estimate = &kernel->estimate;
-    return count == VERIFY_L2_READ_SECTORS    ? estimate->l2_read_sectors
-           : count == VERIFY_L2_WRITE_SECTORS ? estimate->l2_write_sectors
-           : count == VERIFY_DRAM_READ_BYTES  ? estimate->dram_read_bytes
-           : count == VERIFY_DRAM_WRITE_BYTES ? estimate->dram_write_bytes
-           : count == VERIFY_TIME_US          ? estimate->time_us
-                                              : sum;
+    return sum;
 }
 
 /* ---- what is measured ---- */
