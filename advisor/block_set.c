@@ -62,6 +62,8 @@ const struct set_block *block_set_find(const struct block_set *set, int64_t numb
 
 void block_set_clear(struct block_set *set)
 {
+    if (set->count == 0)
+        return;
     /* The last that came first: what is looked for is never behind a slot that was emptied. */
     if (set->count * 8 < set->slot_count)
         for (size_t i = set->count; i-- > 0;)
