@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "checked.h"
-#include "launch.h"
 #include "plan.h"
 #include "stage_cover.h"
+#include "stage_survey.h"
 
 enum { WORD = 4 };
 
@@ -16,118 +16,6 @@ int64_t stage_origin(const struct stage *stage, unsigned d, const uint64_t block
     for (unsigned b = 0; b < 3; b++)
         origin += stage->origin_step[d][b] * (int64_t)block[b];
     return origin;
-}
-
-/* What looking at a kernel's events finds about an array's indices. */
-struct survey {
-    const struct array *array;
-    const uint64_t *grid;
-    bool known[3]; /* a block dimension along which some event is a line */
-    int64_t step[SPEC_DIMS_MAX][3];
-    int64_t low[SPEC_DIMS_MAX], high[SPEC_DIMS_MAX]; /* relative to the block's origin */
-    bool found, measuring, irregular, too_large, faulty;
-    unsigned points; /* events of single blocks seen before any line */
-    uint64_t records_max;
-};
-
-static bool learn_steps(struct survey *survey, const struct launch_event *event)
-{
-    enum { POINTS_MAX = 256 };
-    for (unsigned b = 0; b < 3; b++) {
-        if (event->count[b] <= 1) {
-            survey->irregular |= survey->grid[b] > 1 && !survey->known[b] && ++survey->points > POINTS_MAX;
-            continue;
-        }
-        for (unsigned d = 0; d < survey->array->dim_count; d++) {
-            int64_t step = event->index[d].step[b], stride = (int64_t)event->block_step[b];
-            survey->irregular |= step % stride != 0 || (survey->known[b] && survey->step[d][b] != step / stride);
-            survey->step[d][b] = step / stride;
-        }
-        survey->known[b] = true;
-    }
-    return !survey->irregular;
-}
-
-/* Where the event's indices of dimension d lie, relative to the block's origin; loops widen it. */
-static bool measure(struct survey *survey, const struct launch_event *event, unsigned d)
-{
-    int64_t origin = 0, below = 0, above = 0;
-    for (unsigned b = 0; b < 3; b++) {
-        origin += survey->step[d][b] * (int64_t)event->first_block[b];
-        if (event->count[b] > 1 && event->index[d].step[b] != survey->step[d][b] * (int64_t)event->block_step[b])
-            return false;
-    }
-    for (unsigned k = 3; k < LAUNCH_DIMS_MAX; k++) {
-        int64_t reach = event->index[d].step[k] * (int64_t)(event->count[k] - 1);
-        below += reach < 0 ? reach : 0;
-        above += reach > 0 ? reach : 0;
-    }
-    for (unsigned t = 0; t < event->thread_count; t++) {
-        if ((event->active[t / 64] >> (t % 64) & 1) == 0)
-            continue;
-        int64_t low = event->index[d].constant[t] - origin + below, high = event->index[d].constant[t] - origin + above;
-        survey->low[d] = low < survey->low[d] ? low : survey->low[d];
-        survey->high[d] = high > survey->high[d] ? high : survey->high[d];
-    }
-    survey->too_large |= (uint64_t)(survey->high[d] - survey->low[d]) >= survey->records_max;
-    return !survey->too_large;
-}
-
-static enum launch_verdict survey_event(void *context, unsigned worker, const struct launch_event *event)
-{
-    (void)worker;
-    struct survey *survey = context;
-    bool goes_on = true;
-    if (event->access->array != survey->array)
-        return LAUNCH_TAKEN;
-#ifdef _OPENMP
-#pragma omp critical(stage_survey)
-#endif
-    {
-        survey->found = true;
-        if (!survey->measuring) {
-            goes_on = learn_steps(survey, event);
-        } else {
-            for (unsigned d = 0; d < survey->array->dim_count && goes_on; d++)
-                goes_on = measure(survey, event, d);
-            survey->irregular |= !goes_on && !survey->too_large;
-        }
-    }
-    return goes_on ? LAUNCH_TAKEN : LAUNCH_ENOUGH;
-}
-
-static bool survey_run(struct survey *survey, const struct kernel *kernel, struct arena *arena)
-{
-    struct diags ignored = {.arena = arena}; /* faults are the counting's to report */
-    struct launch_shape shape = launch_shape_of(kernel);
-    struct launch_sink sink = {.context = survey, .event = survey_event};
-    enum launch_status status = launch_run(kernel, &shape, &sink, arena, &ignored);
-    survey->faulty = status == LAUNCH_FAULT;
-    return status == LAUNCH_DONE;
-}
-
-static bool survey_footprint(struct survey *survey, const struct kernel *kernel, struct arena *arena,
-                             const char **reason)
-{
-    *reason = "a block's footprint is no box that moves evenly with blockIdx";
-    if (!survey_run(survey, kernel, arena) || !survey->found) {
-        if (survey->faulty)
-            *reason = "the kernel does what is an error, which scoring it 'direct' tells";
-        return false;
-    }
-    for (unsigned b = 0; b < 3; b++)
-        if (kernel->grid[b] > 1 && !survey->known[b])
-            return false;
-    for (unsigned d = 0; d < SPEC_DIMS_MAX; d++) {
-        survey->low[d] = INT64_MAX;
-        survey->high[d] = INT64_MIN;
-    }
-    survey->measuring = true;
-    if (survey_run(survey, kernel, arena))
-        return true;
-    if (survey->too_large)
-        *reason = "a block's footprint does not fit the shared memory of a block";
-    return false;
 }
 
 static bool accesses_allow(const struct kernel *kernel, const struct array *array, struct stage *stage,
@@ -305,15 +193,9 @@ bool stage_plan(struct stage **out, struct arena *arena, const struct kernel *ke
     set_order(stage, mapping);
     if (!accesses_allow(kernel, array, stage, reason))
         return false;
-    struct survey survey = {.array = array, .grid = kernel->grid};
-    survey.records_max = (uint64_t)device->shared_bytes_per_block / mapping->record_stride + 1;
-    if (!survey_footprint(&survey, kernel, arena, reason))
+    uint64_t records_max = (uint64_t)device->shared_bytes_per_block / mapping->record_stride + 1;
+    if (!stage_survey(stage, records_max, arena, reason))
         return false;
-    for (unsigned d = 0; d < array->dim_count; d++) {
-        stage->origin[d] = survey.low[d];
-        stage->extent[d] = (uint64_t)(survey.high[d] - survey.low[d]) + 1;
-        memcpy(stage->origin_step[d], survey.step[d], sizeof(stage->origin_step[d]));
-    }
     if (!lay_out(stage, arena, mapping, plan, device, reason))
         return false;
     *reason = "blocks would store overlapping parts of it";
