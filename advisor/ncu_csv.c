@@ -88,11 +88,13 @@ static bool next_line(struct line *line)
 
 static bool holds(const struct line *line, const char *word, size_t *place)
 {
+    const char *at = line->source->bytes + line->from, *end = line->source->bytes + line->to;
     size_t length = strlen(word);
-    for (size_t at = line->from; at + length <= line->to; at++) {
-        *place = at;
-        if (memcmp(line->source->bytes + at, word, length) == 0)
+    while ((size_t)(end - at) >= length && (at = memchr(at, word[0], (size_t)(end - at) - length + 1)) != NULL) {
+        *place = (size_t)(at - line->source->bytes);
+        if (memcmp(at, word, length) == 0)
             return true;
+        at++;
     }
     return false;
 }

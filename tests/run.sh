@@ -59,6 +59,7 @@ show_item() {
         sed -e '/^[0-9]* passed, [0-9]* failed/d' -e 's/^/    /' "$log" | head -n 200
     elif [ "$skipped" -gt 0 ]; then
         printf '%-28s %d, %d skipped\n' "$1" "$passed" "$skipped"
+        sed -n 's/^skipped: /    skipped: /p' "$log"
     else
         printf '%-28s %d\n' "$1" "$passed"
     fi
