@@ -1,9 +1,10 @@
 #!/bin/sh
 # Proof on a GPU. For the descriptions of EVERY each candidate that `rank` lists, for the others in layouts/ the best one
-# and the default: generated, compiled for the GPU at hand, and run; each program must close with "N passed, 0 failed".
-# Again with small extents under compute-sanitizer (memcheck, racecheck). Where Nsight Compute is installed, what it
-# counts for one launch of each kernel stands beside what `sectorwise score` counts; a line that differs is a failure.
-# Where there is no GPU or no nvcc it says so, which is no failure.
+# and the default, for those in tests/generated, which have every layout and plan, what their first lines name: generated,
+# compiled for the GPU at hand, and run; each program must close with "N passed, 0 failed". Again, layouts/ with small
+# extents, under compute-sanitizer (memcheck, racecheck). Where Nsight Compute is installed, what it counts for one launch
+# of each kernel stands beside what `sectorwise score` counts; a line that differs is a failure. Where there is no GPU or
+# no nvcc it says so, which is no failure.
 #
 #   tests/gpu_check.sh [prepare|run]    prepare: only writes the code to build/gpu; run: only uses what is there
 #
@@ -11,6 +12,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 2
 EVERY=${EVERY:-particles transpose bvh}
+COUNTED='blocks stream turn' # of tests/generated: the others have atomics of bytes, whose retries nobody can predict
 tool=${SECTORWISE:-build/sectorwise}
 work=build/gpu
 jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN)}
@@ -32,13 +34,18 @@ small_extents() {
     histogram) echo N=8192 ;;
     image_to_grey) echo WIDTH=64 HEIGHT=35 ;;
     lbm_d2q9) echo NX=128 NY=9 ;;
+    md_boxes) echo SIDE=2 EACH=33 ;;
+    md_particles) echo N=1056 NEIGHBOURS=16 ;;
     nbody) echo BODIES=257 ;;
     options) echo OPTIONS=777 ;;
     particles) echo N=1021 ;;
+    resonances) echo POLES=1024 LOOKUPS=300 ;;
+    space_points) echo POINTS=1100 SEEDS=300 ;;
     sph_fluid) echo N=1100 NEIGHBOURS=4 REACH=64 ;;
     stream_cluster) echo POINTS=603 CANDIDATE=47 DIMENSIONS=3 ;;
     transpose) echo ROWS=64 COLUMNS=96 ;;
     tree_sum) echo N=1111 ;;
+    triangles) echo TRIANGLES=1030 RAYS=300 ;;
     wave_3d) echo NX=100 NY=13 NZ=14 ;;
     *) echo ;;
     esac
@@ -71,26 +78,39 @@ generate_candidate() {
         "$tool" render tests/gpu/counts.mustache --data - -o "$into/predicted"
 }
 
+# prepare_description SPEC NAME CANDIDATES [DEFINITIONS]: a folder for each line of CANDIDATES.
+prepare_description() {
+    spec=$1 name=$2 candidates=$3
+    shift 3
+    number=0
+    while read -r line; do
+        folder=$work/$name.$((number += 1))
+        generate_candidate "$folder" "$spec" "$line" && generate_candidate "$folder/small" "$spec" "$line" "$@" || {
+            echo "$name: $line: nothing could be generated"
+            return 1
+        }
+        echo "$line" >"$folder/candidate"
+    done <"$candidates"
+}
+
+is_among() {
+    case " $2 " in *" $1 "*) return 0 ;; esac
+    return 1
+}
+
 prepare() {
     rm -rf "$work"
     mkdir -p "$work"
-    for spec in layouts/*.xml; do
+    for spec in layouts/*.xml tests/generated/*.xml; do
         name=$(basename "$spec" .xml)
-        case " ${DESCRIPTIONS:-$name} " in *" $name "*) ;; *) continue ;; esac
-        case " $EVERY " in *" $name "*) one= ;; *) one=yes ;; esac
-        list_candidates "$spec" "$one" >"$work/candidates"
-        number=0
-        while read -r line; do
-            folder=$work/$name.$((number += 1))
-            # shellcheck disable=SC2046
-            if generate_candidate "$folder" "$spec" "$line" &&
-                generate_candidate "$folder/small" "$spec" "$line" $(small_extents "$name"); then
-                echo "$line" >"$folder/candidate"
-            else
-                echo "$name: $line: nothing could be generated"
-                return 1
-            fi
-        done <"$work/candidates"
+        is_among "$name" "${DESCRIPTIONS:-$name}" || continue
+        case $spec in
+        tests/*) sed -n '1s/^<!-- candidates: //p' "$spec" | tr ';' '\n' | sed 's/^ */a=/; s/ *$//' >"$work/candidates" ;;
+        *) list_candidates "$spec" "$(is_among "$name" "$EVERY" || echo one)" >"$work/candidates" ;;
+        esac
+        # shellcheck disable=SC2046
+        prepare_description "$spec" "$name" "$work/candidates" $(small_extents "$name") || return 1
+        case $spec in tests/*) is_among "$name" "$COUNTED" || rm "$work/$name".*/predicted ;; esac
     done
     rm -f "$work/candidates"
 }
@@ -123,8 +143,9 @@ title() {
 
 compile() {
     flags="-std=c++17 -O2 -Werror all-warnings -arch=${GPU_ARCH:-native}"
-    each_folder "$nvcc $flags -o {}\$(basename {}) {}*_check.cu && $nvcc $flags -o {}small/check {}small/*_check.cu" \
-        "$jobs" compile
+    # Where there are no small extents, both programs are one.
+    each_folder "$nvcc $flags -o {}\$(basename {}) {}*_check.cu && if cmp -s {}*_check.cu {}small/*_check.cu; then
+        cp {}\$(basename {}) {}small/check; else $nvcc $flags -o {}small/check {}small/*_check.cu; fi" "$jobs" compile
 }
 
 # A program may take 2 GiB of the GPU's memory.
@@ -161,7 +182,7 @@ metrics() {
 # tell what look-ups in tables take, which are no part of the prediction.
 profile() {
     kernels=$(awk '!seen[$1]++ { names = names (names == "" ? "" : "|") $1 "_*" } END { print names }' "$work"/*.*/predicted)
-    for folder in "$work"/*.*/; do echo "$folder$(basename "$folder") --launch"; done >"$work/launches"
+    for file in "$work"/*.*/predicted; do echo "${file%predicted}$(basename "${file%/*}") --launch"; done >"$work/launches"
     "$1" --force-overwrite --export "$work/report" --clock-control none --target-processes all \
         --kernel-name "regex:^($kernels)\$" --section SourceCounters --metrics "$(metrics | paste -sd, -)" \
         sh "$work/launches" >"$work/ncu.log" 2>&1 || return 1
@@ -177,8 +198,9 @@ compare_counts() {
     fi
     profile "$ncu"
     count $? 'Nsight Compute' "$work/ncu.log"
-    for folder in "$work"/*.*/; do
-        sed "s/^/$(basename "$folder") $(tr '\t ' ',_' <"$folder/candidate" | sed 's/[|&\/]/\\&/g') /" "$folder/predicted"
+    for file in "$work"/*.*/predicted; do
+        folder=${file%/predicted}
+        sed "s/^/$(basename "$folder") $(tr '\t ' ',_' <"$folder/candidate" | sed 's/[|&\/]/\\&/g') /" "$file"
     done >"$work/predicted"
     awk -f tests/gpu/compare.awk "$work/predicted" "$work/raw.csv" "$work/source.csv" >"$work/counts"
     cat "$work/counts"
