@@ -26,6 +26,11 @@ static const struct metric {
     {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", NCU_SHARED_STORE_CONFLICTS, 1},
     {"lts__t_sectors_srcunit_tex_op_read.sum", NCU_L2_READ_SECTORS, 1},
     {"lts__t_sectors_srcunit_tex_op_write.sum", NCU_L2_WRITE_SECTORS, 1},
+    {"l1tex__t_requests_pipe_lsu_mem_global.sum", NCU_REQUESTS, 1},
+    {"l1tex__t_sectors_pipe_lsu_mem_global.sum", NCU_SECTORS, 1},
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", NCU_SHARED_WAVEFRONTS, 1},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", NCU_SHARED_CONFLICTS, 1},
+    {"lts__t_sectors_srcunit_tex.sum", NCU_L2_SECTORS, 1},
     {"dram__bytes_read.sum", NCU_DRAM_READ_BYTES, 1},
     {"dram__bytes_write.sum", NCU_DRAM_WRITE_BYTES, 1},
     {"gpu__time_duration.sum", NCU_TIME_NS, 1},
@@ -44,11 +49,15 @@ const char *ncu_metric_name(enum ncu_metric metric)
     return metrics[i].name;
 }
 
+/* A counter is also meant by its name alone: sums are what is predicted. */
 static const struct metric *find_metric(const char *name)
 {
-    for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
-        if (strcmp(metrics[i].name, name) == 0)
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
+        const char *rest = metrics[i].name + length;
+        if (strncmp(metrics[i].name, name, length) == 0 && (*rest == '\0' || strcmp(rest, ".sum") == 0))
             return &metrics[i];
+    }
     return NULL;
 }
 

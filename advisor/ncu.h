@@ -29,6 +29,11 @@ enum ncu_metric {
     NCU_SHARED_STORE_CONFLICTS,
     NCU_L2_READ_SECTORS, /* asked of L2 by L1 */
     NCU_L2_WRITE_SECTORS,
+    NCU_REQUESTS, /* from here to NCU_L2_SECTORS: loads, stores and atomics together */
+    NCU_SECTORS,
+    NCU_SHARED_WAVEFRONTS,
+    NCU_SHARED_CONFLICTS,
+    NCU_L2_SECTORS,
     NCU_DRAM_READ_BYTES,
     NCU_DRAM_WRITE_BYTES,
     NCU_TIME_NS

@@ -21,14 +21,19 @@ static const struct rule {
     [VERIFY_WRITE_SECTORS] = {"write_sectors", VERIFY_EXACT, NCU_STORE_SECTORS, -1, 0, 1},
     [VERIFY_ATOMIC_REQUESTS] = {"atomic_requests", VERIFY_EXACT, NCU_ATOMIC_REQUESTS, NCU_REDUCTION_REQUESTS, 1, 1},
     [VERIFY_ATOMIC_SECTORS] = {"atomic_sectors", VERIFY_EXACT, NCU_ATOMIC_SECTORS, NCU_REDUCTION_SECTORS, 1, 1},
+    [VERIFY_REQUESTS] = {"requests", VERIFY_EXACT, NCU_REQUESTS, -1, 0, 1},
+    [VERIFY_SECTORS] = {"sectors", VERIFY_EXACT, NCU_SECTORS, -1, 0, 1},
     [VERIFY_SHARED_READ_PASSES] = {"shared_read_passes", VERIFY_EXACT, NCU_SHARED_LOAD_WAVEFRONTS,
                                    NCU_SHARED_LOAD_CONFLICTS, -1, 1},
     [VERIFY_SHARED_READ_WAVEFRONTS] = {"shared_read_wavefronts", VERIFY_NOISY, NCU_SHARED_LOAD_WAVEFRONTS, -1, 0, 1},
     [VERIFY_SHARED_WRITE_PASSES] = {"shared_write_passes", VERIFY_EXACT, NCU_SHARED_STORE_WAVEFRONTS,
                                     NCU_SHARED_STORE_CONFLICTS, -1, 1},
     [VERIFY_SHARED_WRITE_WAVEFRONTS] = {"shared_write_wavefronts", VERIFY_NOISY, NCU_SHARED_STORE_WAVEFRONTS, -1, 0, 1},
+    [VERIFY_SHARED_PASSES] = {"shared_passes", VERIFY_EXACT, NCU_SHARED_WAVEFRONTS, NCU_SHARED_CONFLICTS, -1, 1},
+    [VERIFY_SHARED_WAVEFRONTS] = {"shared_wavefronts", VERIFY_NOISY, NCU_SHARED_WAVEFRONTS, -1, 0, 1},
     [VERIFY_L2_READ_SECTORS] = {"l2_read_sectors", VERIFY_ESTIMATE, NCU_L2_READ_SECTORS, -1, 0, 1},
     [VERIFY_L2_WRITE_SECTORS] = {"l2_write_sectors", VERIFY_ESTIMATE, NCU_L2_WRITE_SECTORS, -1, 0, 1},
+    [VERIFY_L2_SECTORS] = {"l2_sectors", VERIFY_ESTIMATE, NCU_L2_SECTORS, -1, 0, 1},
     [VERIFY_DRAM_READ_BYTES] = {"dram_read_bytes", VERIFY_ESTIMATE, NCU_DRAM_READ_BYTES, -1, 0, 1},
     [VERIFY_DRAM_WRITE_BYTES] = {"dram_write_bytes", VERIFY_ESTIMATE, NCU_DRAM_WRITE_BYTES, -1, 0, 1},
     [VERIFY_TIME_US] = {"time_us", VERIFY_ESTIMATE, NCU_TIME_NS, -1, 0, 1e-3},
@@ -77,6 +82,14 @@ uint64_t verify_share(const struct access_score *access, enum verify_count count
         return atomics ? counts->requests : 0;
     case VERIFY_ATOMIC_SECTORS:
         return atomics ? counts->sectors : 0;
+    case VERIFY_REQUESTS:
+        return counts->requests;
+    case VERIFY_SECTORS:
+        return counts->sectors;
+    case VERIFY_SHARED_PASSES:
+        return counts->wavefronts - counts->conflicts;
+    case VERIFY_SHARED_WAVEFRONTS:
+        return counts->wavefronts;
     case VERIFY_SHARED_READ_PASSES:
         return shared_reads ? counts->wavefronts - counts->conflicts : 0;
     case VERIFY_SHARED_READ_WAVEFRONTS:
@@ -87,6 +100,7 @@ uint64_t verify_share(const struct access_score *access, enum verify_count count
         return shared_writes ? counts->wavefronts : 0;
     case VERIFY_L2_READ_SECTORS:
     case VERIFY_L2_WRITE_SECTORS:
+    case VERIFY_L2_SECTORS:
     case VERIFY_DRAM_READ_BYTES:
     case VERIFY_DRAM_WRITE_BYTES:
     case VERIFY_TIME_US:
@@ -103,6 +117,8 @@ static double predict(const struct ranked_kernel *kernel, enum verify_count coun
         return estimate->l2_read_sectors;
     if (count == VERIFY_L2_WRITE_SECTORS)
         return estimate->l2_write_sectors;
+    if (count == VERIFY_L2_SECTORS)
+        return estimate->l2_read_sectors + estimate->l2_write_sectors;
     if (count == VERIFY_DRAM_READ_BYTES)
         return estimate->dram_read_bytes;
     if (count == VERIFY_DRAM_WRITE_BYTES)

@@ -184,6 +184,7 @@ static const struct {
     {"line breaks of Windows", "\"ID\",\"Kernel Name\",\"" LOADS "\"\r\n\"0\",\"k\",\"12\"\r\n", 1},
     {"a byte order mark", "\xef\xbb\xbf" HEAD ",\"" LOADS "\"\n" ROW, 1},
     {"semicolons", "ID;Kernel Name;Block Size;Grid Size;" LOADS "\n0;k;(256, 1, 1);(8, 2, 1);12\n", 1},
+    {"counters without a suffix", "ID,Kernel Name,l1tex__t_requests_pipe_lsu_mem_global_op_ld\n0,k,12\n", 1},
     {"tabulators", "ID\tKernel Name\t" LOADS "\n0\tk\t12\n", 1},
     {"no quotes", "ID,Kernel Name," LOADS "\n0,k,12\n", 1},
     {"quotes in quotes", "\"ID\",\"Kernel Name\",\"" LOADS "\"\n\"0\",\"k<\"\"a, b\"\">(int, int)\",\"12\"\n", 1},
