@@ -283,17 +283,18 @@ static int compare_asked(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* What the requests of a group ask for together; `asked` has room for WARP_LANES sectors each. */
-static size_t find_asked(struct asked_sector *asked, const struct explain *out, const struct explain_group *group)
+/* What the requests of a group ask for together, and how many sectors one by one; `asked` has room for WARP_LANES
+ * sectors each. */
+static size_t find_asked(struct asked_sector *asked, const struct explain *out, struct explain_group *group)
 {
     size_t count = 0, distinct = 0;
     for (size_t i = group->first; i < group->first + group->count; i++) {
         const struct explain_picture *picture = out->instructions[i].picture;
-        for (size_t s = 0; picture != NULL && s < picture->sector_count; s++) {
-            asked[count] = (struct asked_sector){.address = picture->sectors[s].address};
-            for (unsigned b = 0; b < SECTOR_BYTES; b++)
-                asked[count].bytes |= (uint32_t)(picture->sectors[s].bytes[b].use != USE_UNASKED) << b;
-            count++;
+        const uint32_t bytes = (uint32_t)((UINT64_C(1) << out->instructions[i].width) - 1);
+        group->sectors += picture == NULL ? 0 : picture->counts.sectors;
+        for (uint32_t rest = picture == NULL ? 0 : picture->active; rest != 0; rest &= rest - 1) {
+            const uint64_t at = (uint64_t)picture->address[__builtin_ctz(rest)];
+            asked[count++] = (struct asked_sector){at / SECTOR_BYTES * SECTOR_BYTES, bytes << at % SECTOR_BYTES};
         }
     }
     qsort(asked, count, sizeof(*asked), compare_asked);
@@ -326,14 +327,14 @@ static void mark_others(struct explain_picture *picture, const struct asked_sect
 
 static void look_together(struct explain *out, struct explain_group *group, struct arena *arena)
 {
+    if (out->instructions[group->first].shared)
+        return;
     struct asked_sector *asked = arena_array(arena, group->count * WARP_LANES, sizeof(*asked));
     group->distinct_sectors = find_asked(asked, out, group);
     for (size_t i = group->first; i < group->first + group->count; i++) {
         struct explain_picture *picture = out->instructions[i].picture;
-        if (picture == NULL)
-            continue;
-        group->sectors += picture->sector_count;
-        mark_others(picture, asked, group->distinct_sectors);
+        if (picture != NULL)
+            mark_others(picture, asked, group->distinct_sectors);
     }
 }
 
@@ -348,7 +349,7 @@ static bool make_pictures(struct explain *out, const struct explain_launch *laun
         struct explain_place place;
         if (!find_place(&place, out, group, &in_warp))
             continue;
-        if (!explain_pictures(out->instructions, group->first, group->count, launch, &place, arena, diags))
+        if (!explain_pictures(out->instructions, group, launch, &place, arena, diags))
             return false;
         look_together(out, group, arena);
     }

@@ -62,7 +62,7 @@ struct explain_picture {
     struct counts counts;
     uint32_t active;
     int64_t address[WARP_LANES];    /* of active lanes: as explain_sector counts, or from bank 0 */
-    struct explain_sector *sectors; /* global memory: ascending */
+    struct explain_sector *sectors; /* global memory: ascending; none where explain_instruction.detailed is false */
     size_t sector_count;
     struct explain_part *parts;
     size_t part_count;
@@ -89,7 +89,11 @@ struct explain_instruction {
     const struct statement *loops[EXPLAIN_LOOPS_MAX];
     unsigned loop_count;             /* of a copy 1: the copying loop, whose statement is NULL */
     struct explain_picture *picture; /* NULL where it has no request at the place that is shown */
+    bool detailed;                   /* the picture has its bytes or banks: one of EXPLAIN_DETAILED in its group */
 };
+
+/* So many instructions of a group, the first and its focus, are told byte by byte. */
+enum { EXPLAIN_DETAILED = 32 };
 
 /* Requests that do one thing: the access's loads, its stores, or a copy's side. */
 struct explain_group {

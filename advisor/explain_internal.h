@@ -50,9 +50,9 @@ struct explain_launch {
 bool explain_tally(struct explain_tally *out, const struct explain_launch *launch, const struct score_window *window,
                    struct arena *arena, struct diags *diags) __attribute__((warn_unused_result));
 
-/* Fills the pictures of instructions[first] to [first + count - 1] at a place, as far as they have a request there.
- * False after a diagnostic. */
-bool explain_pictures(struct explain_instruction *instructions, size_t first, size_t count,
+/* Fills the pictures of a group at a place, as far as its instructions have a request there. False after a diagnostic.
+ */
+bool explain_pictures(struct explain_instruction *instructions, const struct explain_group *group,
                       const struct explain_launch *launch, const struct explain_place *at, struct arena *arena,
                       struct diags *diags) __attribute__((warn_unused_result));
 

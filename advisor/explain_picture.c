@@ -60,27 +60,34 @@ static void take_lanes(struct explain_picture *picture, const struct pattern *pa
         picture->address[lane] = pattern->address[start + lane] + moved;
 }
 
+/* The instructions of a group are numbered in a row. */
+static struct explain_instruction *find_instruction(const struct search *search, const struct score_request *request)
+{
+    const unsigned first = search->instructions[0].number;
+    if (request->number < first || request->number - first >= search->count)
+        return NULL;
+    struct explain_instruction *found = &search->instructions[request->number - first];
+    return is_same(found, request) ? found : NULL;
+}
+
 static void on_request(void *context, unsigned worker, const struct score_request *request)
 {
     (void)worker;
     struct search *search = context;
-    for (size_t i = 0; i < search->count; i++) {
-        struct explain_instruction *instruction = &search->instructions[i];
-        struct explain_picture *picture = &search->pictures[i];
-        uint64_t point[LAUNCH_DIMS_MAX];
-        if (!is_same(instruction, request) || !find_point(point, request, search->at))
-            continue;
-        struct explain_picture found = {.at = *search->at};
-        take_lanes(&found, request->pattern, search->at->warp, point);
-        if (found.active == 0)
-            continue;
-        if (request->pattern->shared)
-            request_add_shared(&found.counts, found.address, found.active, instruction->width);
-        else
-            request_add_global(&found.counts, found.address, found.active, instruction->width);
-        *picture = found;
-        instruction->picture = picture;
-    }
+    struct explain_instruction *instruction = find_instruction(search, request);
+    uint64_t point[LAUNCH_DIMS_MAX];
+    if (instruction == NULL || !find_point(point, request, search->at))
+        return;
+    struct explain_picture found = {.at = *search->at};
+    take_lanes(&found, request->pattern, search->at->warp, point);
+    if (found.active == 0)
+        return;
+    if (request->pattern->shared)
+        request_add_shared(&found.counts, found.address, found.active, instruction->width);
+    else
+        request_add_global(&found.counts, found.address, found.active, instruction->width);
+    instruction->picture = &search->pictures[instruction - search->instructions];
+    *instruction->picture = found;
 }
 
 /* What came in a box that is split comes again. */
@@ -91,24 +98,25 @@ static void on_mark(void *context, unsigned worker, unsigned depth)
     (void)depth;
 }
 
-bool explain_pictures(struct explain_instruction *instructions, size_t first, size_t count,
+bool explain_pictures(struct explain_instruction *instructions, const struct explain_group *group,
                       const struct explain_launch *launch, const struct explain_place *at, struct arena *arena,
                       struct diags *diags)
 {
-    struct search search = {.instructions = instructions + first,
-                            .count = count,
+    struct search search = {.instructions = instructions + group->first,
+                            .count = group->count,
                             .at = at,
-                            .pictures = arena_array(arena, count, sizeof(struct explain_picture)),
+                            .pictures = arena_array(arena, group->count, sizeof(struct explain_picture)),
                             .launch = launch};
     const struct score_observer observer = {&search, on_request, on_mark, on_mark};
     const struct score_window window = {at->block, at->warp};
     if (!score_observe(launch->spec, launch->kernel_number, launch->device, launch->chosen, launch->wide, &observer,
                        &window, arena, diags))
         return false;
-    for (size_t i = first; i < first + count; i++) {
+    for (size_t i = group->first; i < group->first + group->count; i++) {
         struct explain_picture *picture = instructions[i].picture;
-        if (picture == NULL)
+        if (picture == NULL || (i != group->focus && i - group->first >= EXPLAIN_DETAILED - 1))
             continue;
+        instructions[i].detailed = true;
         if (instructions[i].shared)
             picture->pass_count =
                 request_passes(picture->passes, picture->address, picture->active, instructions[i].width);
@@ -156,6 +164,7 @@ struct part_maker {
     const bool *named;
     size_t capacity;
     unsigned *part_of_leaf; /* plus 1 */
+    size_t near;            /* the leaf found last */
     struct arena *arena;
 };
 
@@ -180,11 +189,12 @@ static void fill_byte(struct explain_byte *byte, struct part_maker *maker, int64
     byte->use = asked ? USE_WANTED : USE_UNASKED;
     if (place < 0 || (uint64_t)place >= maker->mapping->bytes) {
         byte->part = find_part(maker, "outside", false, true);
-    } else if (!layout_find(&there, maker->mapping, (uint64_t)place)) {
+    } else if (!layout_find(&there, maker->mapping, (uint64_t)place, maker->near)) {
         byte->part = find_part(maker, "padding", true, false);
         if (asked && maker->named != NULL)
             byte->use = USE_CARRIED;
     } else {
+        maker->near = there.leaf;
         if (maker->part_of_leaf[there.leaf] == 0)
             maker->part_of_leaf[there.leaf] =
                 find_part(maker, explain_field_name(maker->arena, array, there.leaf), false, false) + 1;

@@ -264,13 +264,13 @@ static bool keys_equal(const struct explain_key *a, const struct explain_key *b)
            a->shared == b->shared && a->tail == b->tail && a->number == b->number;
 }
 
-/* Adds a worker's series to the one of the same instruction, or takes it over. */
-static bool merge_series(struct explain_tally *out, const struct explain_series *series)
+/* Adds a worker's n-th series to the one of the same instruction, which is mostly near, or takes it over. */
+static bool merge_series(struct explain_tally *out, const struct explain_series *series, size_t n, bool first)
 {
     struct explain_series *same = NULL;
-    for (size_t i = 0; i < out->count && same == NULL; i++)
-        if (keys_equal(&out->series[i].key, &series->key))
-            same = &out->series[i];
+    for (size_t i = 0; i < out->count && same == NULL && !first; i++)
+        if (keys_equal(&out->series[(n + i) % out->count].key, &series->key))
+            same = &out->series[(n + i) % out->count];
     if (same == NULL) {
         out->series[out->count++] = *series;
         return true;
@@ -320,7 +320,7 @@ static bool gather(struct explain_tally *out, struct watch *watch, struct arena 
     for (unsigned i = 0; i < watch->workers; i++) {
         on_mark(watch, i, 0);
         for (size_t n = 0; n < watch->watchers[i].count; n++)
-            fits = merge_series(out, &watch->watchers[i].series[n]->series) && fits;
+            fits = merge_series(out, &watch->watchers[i].series[n]->series, n, i == 0) && fits;
         fits = fits && !watch->watchers[i].overflow;
     }
     qsort(out->series, out->count, sizeof(*out->series), compare_series);

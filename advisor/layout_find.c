@@ -66,14 +66,15 @@ static bool is_on_element(uint64_t *offset, const struct mapping *mapping, size_
     return distance < array->record->leaves[leaf].size;
 }
 
-bool layout_find(struct layout_byte *out, const struct mapping *mapping, uint64_t address)
+bool layout_find(struct layout_byte *out, const struct mapping *mapping, uint64_t address, size_t near)
 {
+    const size_t count = mapping->array->record->leaf_count;
     if (address >= mapping->bytes)
         return false;
-    for (size_t i = 0; i < mapping->array->record->leaf_count; i++) {
-        out->leaf = i;
-        if (address >= mapping->leaves[i].offset &&
-            is_on_element(&out->offset, mapping, i, address - mapping->leaves[i].offset))
+    for (size_t i = 0; i < count; i++) {
+        out->leaf = (near + i) % count;
+        const uint64_t offset = mapping->leaves[out->leaf].offset;
+        if (address >= offset && is_on_element(&out->offset, mapping, out->leaf, address - offset))
             return true;
     }
     return false;

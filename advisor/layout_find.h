@@ -13,8 +13,9 @@ struct layout_byte {
     uint64_t offset; /* bytes into the leaf */
 };
 
-/* What byte `address`, counted from the array's first, holds. False where it holds nothing: padding of a record, of a
- * tile or of a row, a gap between arrays of leaves, or a place outside the storage. */
-bool layout_find(struct layout_byte *out, const struct mapping *mapping, uint64_t address);
+/* What byte `address`, counted from the array's first, holds; quick where that is near leaf `near` in the record. False
+ * where it holds nothing: padding of a record, of a tile or of a row, a gap between arrays of leaves, or a place
+ * outside the storage. */
+bool layout_find(struct layout_byte *out, const struct mapping *mapping, uint64_t address, size_t near);
 
 #endif

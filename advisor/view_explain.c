@@ -327,7 +327,7 @@ static json_t *make_instruction(struct maker *maker, size_t number)
     put(object, "worst", make_cost(instruction, instruction->worst, block_warps));
     put(object, "typical", make_cost(instruction, instruction->typical, block_warps));
     put(object, "costs", costs);
-    put(object, "picture", instruction->picture == NULL ? json_null() : make_picture(maker, instruction));
+    put(object, "picture", !instruction->detailed ? json_null() : make_picture(maker, instruction));
     return object;
 }
 
