@@ -29,6 +29,8 @@ struct change diff_start(const char *of, const struct name *before, const struct
         change.name = after->text;
         change.where_after = after->where;
     }
+    if (before != NULL && after != NULL)
+        diff_aspect(&change, "name", before->text, after->text);
     return change;
 }
 
@@ -71,7 +73,7 @@ static const char *list_text(struct differ *differ, const uint64_t numbers[], un
 
 /* ---- params ---- */
 
-static const struct param *find_param(const struct spec *spec, const char *name)
+const struct param *diff_find_param(const struct spec *spec, const char *name)
 {
     for (size_t i = 0; i < spec->param_count; i++)
         if (strcmp(spec->params[i].name.text, name) == 0)
@@ -92,15 +94,16 @@ static void diff_params(struct differ *differ)
 {
     const struct spec *before = differ->before, *after = differ->after;
     for (size_t i = 0; i < after->param_count; i++)
-        diff_param(differ, find_param(before, after->params[i].name.text), &after->params[i]);
+        diff_param(differ, diff_find_param(before, diff_name_before(differ, "param", NULL, after->params[i].name.text)),
+                   &after->params[i]);
     for (size_t i = 0; i < before->param_count; i++)
-        if (find_param(after, before->params[i].name.text) == NULL)
+        if (diff_find_param(after, diff_name_after(differ, "param", NULL, before->params[i].name.text)) == NULL)
             diff_param(differ, &before->params[i], NULL);
 }
 
 /* ---- tables ---- */
 
-static const struct table *find_table(const struct spec *spec, const char *name)
+const struct table *diff_find_table(const struct spec *spec, const char *name)
 {
     const struct table *table = spec->tables;
     while (table != NULL && strcmp(table->name.text, name) != 0)
@@ -114,6 +117,12 @@ static const char *table_source(const struct table *table)
     if (table->values_text.text != NULL)
         return table->values_text.text;
     return table->file_text.text != NULL ? table->file_text.text : "as text";
+}
+
+bool diff_same_table(const struct table *before, const struct table *after)
+{
+    return before->extent == after->extent &&
+           memcmp(before->data, after->data, (size_t)before->extent * sizeof(*before->data)) == 0;
 }
 
 static uint64_t count_other_entries(const struct table *before, const struct table *after)
@@ -152,15 +161,16 @@ static void diff_table(struct differ *differ, const struct table *before, const 
 static void diff_tables(struct differ *differ)
 {
     for (const struct table *table = differ->after->tables; table != NULL; table = table->next)
-        diff_table(differ, find_table(differ->before, table->name.text), table);
+        diff_table(differ, diff_find_table(differ->before, diff_name_before(differ, "table", NULL, table->name.text)),
+                   table);
     for (const struct table *table = differ->before->tables; table != NULL; table = table->next)
-        if (find_table(differ->after, table->name.text) == NULL)
+        if (diff_find_table(differ->after, diff_name_after(differ, "table", NULL, table->name.text)) == NULL)
             diff_table(differ, table, NULL);
 }
 
 /* ---- arrays ---- */
 
-static const struct array *find_array(const struct spec *spec, const char *name)
+const struct array *diff_find_array(const struct spec *spec, const char *name)
 {
     const struct array *array = spec->arrays;
     while (array != NULL && strcmp(array->name.text, name) != 0)
@@ -168,18 +178,18 @@ static const struct array *find_array(const struct spec *spec, const char *name)
     return array;
 }
 
-/* What pins the array, in canonical notation; "auto" where nothing does. Checked before: it parses. */
-static const char *layout_text(struct differ *differ, const struct array *array)
+/* Checked before: what is there parses. */
+const char *diff_layout(struct arena *arena, const struct array *array)
 {
-    struct diags diags = {.arena = differ->arena};
+    struct diags diags = {.arena = arena};
     struct candidate candidate;
     bool has_plan;
     if (array->layout_text.text == NULL || strcmp(array->layout_text.text, "auto") == 0 ||
-        !notation_parse(&candidate, &has_plan, differ->arena, &array->layout_text, &diags))
+        !notation_parse(&candidate, &has_plan, arena, &array->layout_text, &diags))
         return "auto";
     if (!has_plan)
-        return notation_layout(differ->arena, &candidate.layout);
-    notation_complete(differ->arena, &candidate);
+        return notation_layout(arena, &candidate.layout);
+    notation_complete(arena, &candidate);
     return candidate.text;
 }
 
@@ -191,11 +201,11 @@ static const char *space_text(const struct array *array)
 static void compare_arrays(struct differ *differ, struct change *change, const struct array *before,
                            const struct array *after)
 {
-    diff_aspect(change, "of", before->of_text.text, after->of_text.text);
+    diff_aspect(change, "of", diff_name_after(differ, "struct", NULL, before->of_text.text), after->of_text.text);
     diff_aspect(change, "extent", list_text(differ, before->extent, before->dim_count),
                 list_text(differ, after->extent, after->dim_count));
     diff_aspect(change, "space", space_text(before), space_text(after));
-    diff_aspect(change, "layout", layout_text(differ, before), layout_text(differ, after));
+    diff_aspect(change, "layout", diff_layout(differ->arena, before), diff_layout(differ->arena, after));
     diff_number(differ, change, "align", before->align, after->align);
     diff_number(differ, change, "offset", before->offset, after->offset);
     diff_aspect(change, "pitch", before->pitch == 0 ? NULL : list_text(differ, &before->pitch, 1),
@@ -211,7 +221,7 @@ static void diff_array(struct differ *differ, const struct array *before, const 
     if (before == NULL) {
         diff_aspect(&change, "of", NULL, after->of_text.text);
         diff_aspect(&change, "extent", NULL, list_text(differ, after->extent, after->dim_count));
-        diff_aspect(&change, "layout", NULL, layout_text(differ, after));
+        diff_aspect(&change, "layout", NULL, diff_layout(differ->arena, after));
     } else if (after != NULL) {
         compare_arrays(differ, &change, before, after);
     }
@@ -221,15 +231,16 @@ static void diff_array(struct differ *differ, const struct array *before, const 
 static void diff_arrays(struct differ *differ)
 {
     for (const struct array *array = differ->after->arrays; array != NULL; array = array->next)
-        diff_array(differ, find_array(differ->before, array->name.text), array);
+        diff_array(differ, diff_find_array(differ->before, diff_name_before(differ, "array", NULL, array->name.text)),
+                   array);
     for (const struct array *array = differ->before->arrays; array != NULL; array = array->next)
-        if (find_array(differ->after, array->name.text) == NULL)
+        if (diff_find_array(differ->after, diff_name_after(differ, "array", NULL, array->name.text)) == NULL)
             diff_array(differ, array, NULL);
 }
 
 /* ---- kernels ---- */
 
-static const struct kernel *find_kernel(const struct spec *spec, const char *name)
+const struct kernel *diff_find_kernel(const struct spec *spec, const char *name)
 {
     const struct kernel *kernel = spec->kernels;
     while (kernel != NULL && strcmp(kernel->name.text, name) != 0)
@@ -271,9 +282,10 @@ static void diff_kernels(struct differ *differ)
     differ->out->kernels =
         arena_array(differ->arena, before->kernel_count + after->kernel_count + 1, sizeof(*differ->out->kernels));
     for (const struct kernel *kernel = after->kernels; kernel != NULL; kernel = kernel->next)
-        diff_kernel(differ, find_kernel(before, kernel->name.text), kernel);
+        diff_kernel(differ, diff_find_kernel(before, diff_name_before(differ, "kernel", NULL, kernel->name.text)),
+                    kernel);
     for (const struct kernel *kernel = before->kernels; kernel != NULL; kernel = kernel->next)
-        if (find_kernel(after, kernel->name.text) == NULL)
+        if (diff_find_kernel(after, diff_name_after(differ, "kernel", NULL, kernel->name.text)) == NULL)
             diff_kernel(differ, kernel, NULL);
 }
 
@@ -281,8 +293,6 @@ static void diff_name(struct differ *differ, const struct spec *before, const st
 {
     struct change change =
         diff_start("layout", before == NULL ? NULL : &before->name, after == NULL ? NULL : &after->name);
-    if (before != NULL && after != NULL)
-        diff_aspect(&change, "name", before->name.text, after->name.text);
     diff_commit(differ, &change);
 }
 
@@ -295,6 +305,7 @@ struct difference *diff_specs(const struct spec *before, const struct spec *afte
                             .out = arena_alloc(arena, sizeof(*differ.out))};
     if (before != NULL || after != NULL)
         diff_name(&differ, before, after);
+    diff_find_renames(&differ);
     diff_params(&differ);
     diff_types(&differ);
     diff_tables(&differ);

@@ -74,11 +74,12 @@ static bool same_quoted(const struct quoted *a, const struct quoted *b)
     return strcmp(x, y) == 0;
 }
 
-static unsigned liken_accesses(const struct access *a, const struct access *b)
+static unsigned liken_accesses(const struct differ *differ, const struct access *a, const struct access *b)
 {
+    const char *array = diff_name_after(differ, "array", NULL, a->array->name.text);
     bool same_op = a->op == b->op, same_field = same_quoted(&a->field_text, &b->field_text);
     bool same_index = same_quoted(&a->index_text, &b->index_text);
-    if (strcmp(a->array->name.text, b->array->name.text) != 0 || !(same_op || same_field))
+    if (strcmp(array, b->array->name.text) != 0 || !(same_op || same_field))
         return 0;
     return 2 + 3 * (unsigned)same_op + 3 * (unsigned)same_field + 2 * (unsigned)same_index;
 }
@@ -92,7 +93,7 @@ static unsigned liken_loops(const struct statement *a, const struct statement *b
 }
 
 /* How much two items are alike: 0 where the one cannot be what has become of the other. */
-static unsigned liken(const struct item *a, const struct item *b)
+static unsigned liken(const struct differ *differ, const struct item *a, const struct item *b)
 {
     if (a->kind != b->kind)
         return 0;
@@ -106,7 +107,7 @@ static unsigned liken(const struct item *a, const struct item *b)
     case ITEM_ELSE:
         return 2 + 2 * (unsigned)same_quoted(&x->test_text, &y->test_text);
     case ITEM_ACCESS:
-        return liken_accesses(x->access, y->access);
+        return liken_accesses(differ, x->access, y->access);
     }
     return 0;
 }
@@ -115,9 +116,9 @@ static unsigned liken(const struct item *a, const struct item *b)
  * worth for the first i and j. */
 static void pair_middle(struct bodies *bodies, unsigned from, unsigned n, unsigned m)
 {
-    struct item *before = bodies->before.list + from, *after = bodies->after.list + from;
-    if ((uint64_t)n * m > PAIRS_MAX)
+    if (n == 0 || m == 0 || (uint64_t)n * m > PAIRS_MAX)
         return;
+    struct item *before = bodies->before.list + from, *after = bodies->after.list + from;
     size_t width = (size_t)m + 1;
     unsigned *best = calloc((n + 1) * width, sizeof(*best));
     if (best == NULL)
@@ -125,11 +126,12 @@ static void pair_middle(struct bodies *bodies, unsigned from, unsigned n, unsign
     for (unsigned i = 1; i <= n; i++)
         for (unsigned j = 1; j <= m; j++) {
             unsigned up = best[(i - 1) * width + j], left = best[i * width + j - 1];
-            unsigned worth = liken(&before[i - 1], &after[j - 1]), both = best[(i - 1) * width + j - 1] + worth;
+            unsigned worth = liken(bodies->differ, &before[i - 1], &after[j - 1]),
+                     both = best[(i - 1) * width + j - 1] + worth;
             best[i * width + j] = worth > 0 && both >= up && both >= left ? both : up > left ? up : left;
         }
     for (unsigned i = n, j = m; i > 0 && j > 0;) {
-        unsigned here = best[i * width + j], worth = liken(&before[i - 1], &after[j - 1]);
+        unsigned here = best[i * width + j], worth = liken(bodies->differ, &before[i - 1], &after[j - 1]);
         if (worth > 0 && here == best[(i - 1) * width + j - 1] + worth) {
             before[--i].match = from + --j;
             after[j].match = from + i;
@@ -142,20 +144,20 @@ static void pair_middle(struct bodies *bodies, unsigned from, unsigned n, unsign
     free(best);
 }
 
-static bool alike(const struct item *a, const struct item *b)
+static bool alike(const struct differ *differ, const struct item *a, const struct item *b)
 {
     enum { ALL_OF_AN_ACCESS = 10, ALL_OF_A_LOOP = 5, ALL_OF_THE_REST = 4 };
     unsigned all = a->kind == ITEM_ACCESS ? ALL_OF_AN_ACCESS : a->kind == ITEM_FOR ? ALL_OF_A_LOOP : ALL_OF_THE_REST;
-    return liken(a, b) == all;
+    return liken(differ, a, b) == all;
 }
 
 static void pair_items(struct bodies *bodies)
 {
     struct items *before = &bodies->before, *after = &bodies->after;
     unsigned n = before->count, m = after->count, head = 0;
-    for (; head < n && head < m && alike(&before->list[head], &after->list[head]); head++)
+    for (; head < n && head < m && alike(bodies->differ, &before->list[head], &after->list[head]); head++)
         before->list[head].match = after->list[head].match = head;
-    for (; n > head && m > head && alike(&before->list[n - 1], &after->list[m - 1]); n--, m--) {
+    for (; n > head && m > head && alike(bodies->differ, &before->list[n - 1], &after->list[m - 1]); n--, m--) {
         before->list[n - 1].match = m - 1;
         after->list[m - 1].match = n - 1;
     }
@@ -310,8 +312,9 @@ static bool same_selection(const struct bodies *bodies, const struct access *a, 
         return false;
     for (size_t i = 0; i < a->selected_count; i++) {
         const struct selected *x = &a->selected[i], *y = &b->selected[i];
-        if (strcmp(a->array->record->leaves[x->leaf].path, b->array->record->leaves[y->leaf].path) != 0 ||
-            x->inner_offset != y->inner_offset || !same_subscripts(bodies, x, y))
+        const char *was = a->array->record->leaves[x->leaf].path, *is = b->array->record->leaves[y->leaf].path;
+        if (strcmp(diff_path_after(bodies->differ, was), is) != 0 || x->inner_offset != y->inner_offset ||
+            !same_subscripts(bodies, x, y))
             return false;
     }
     return true;

@@ -29,6 +29,12 @@ static bool same_name(const struct scopes *scopes, const struct expr *before, co
     return strcmp(before->name, after->name) == 0;
 }
 
+/* A table that only has another name now is the same one. */
+static bool same_table(const struct expr *before, const struct expr *after)
+{
+    return strcmp(before->name, after->name) == 0 || diff_same_table(before->table, after->table);
+}
+
 /* Without scopes both are of one side. */
 static bool same_tree(const struct scopes *scopes, const struct expr *before, const struct expr *after)
 {
@@ -40,7 +46,7 @@ static bool same_tree(const struct scopes *scopes, const struct expr *before, co
         return before->value == after->value;
     if (before->op == EXPR_NAME)
         return same_name(scopes, before, after);
-    if (before->op == EXPR_LOOKUP && strcmp(before->name, after->name) != 0)
+    if (before->op == EXPR_LOOKUP && !same_table(before, after))
         return false;
     for (int i = 0; i < 3; i++)
         if (!same_tree(scopes, before->operand[i], after->operand[i]))
@@ -254,7 +260,7 @@ static bool same_atom(const struct scopes *scopes, const struct expr *before, co
 {
     if (before->op == EXPR_NAME || after->op == EXPR_NAME)
         return before->op == after->op && same_name(scopes, before, after);
-    if (before->op == EXPR_LOOKUP && after->op == EXPR_LOOKUP && strcmp(before->name, after->name) != 0)
+    if (before->op == EXPR_LOOKUP && after->op == EXPR_LOOKUP && !same_table(before, after))
         return false;
     if (before->op == after->op && same_operands(scopes, before, after, false, steps))
         return true;

@@ -5,11 +5,39 @@
 
 #include "diff.h"
 
+/* A thing that went by another name: a field of the later `owner`, else owner == NULL. */
+struct rename {
+    const char *of; /* as in struct change; "struct" for unions too */
+    const struct type *owner;
+    const char *before, *after;
+};
+
 struct differ {
     struct arena *arena;
     const struct spec *before, *after; /* never NULL: what is not there is empty */
     struct difference *out;
+    struct rename *renames;
+    size_t rename_count, rename_capacity;
 };
+
+/* diff_renames.c: notes what was taken away under one name and is there, otherwise the same, under another. */
+void diff_find_renames(struct differ *differ);
+/* What a thing of one side is called on the other, as far as renames go. */
+const char *diff_name_before(const struct differ *differ, const char *of, const struct type *owner, const char *after);
+const char *diff_name_after(const struct differ *differ, const char *of, const struct type *owner, const char *before);
+/* A path of the earlier record ("box.lo[1]") in the later names of its fields. */
+const char *diff_path_after(const struct differ *differ, const char *path);
+
+const struct type *diff_find_type(const struct spec *spec, const char *name);
+const struct field *diff_find_field(const struct type *type, const char *name);
+const struct param *diff_find_param(const struct spec *spec, const char *name);
+const struct table *diff_find_table(const struct spec *spec, const char *name);
+const struct array *diff_find_array(const struct spec *spec, const char *name);
+const struct kernel *diff_find_kernel(const struct spec *spec, const char *name);
+/* Whether two tables hold the same integers. */
+bool diff_same_table(const struct table *before, const struct table *after);
+/* What pins the array, in canonical notation; "auto" where nothing does. */
+const char *diff_layout(struct arena *arena, const struct array *array);
 
 /* The change of a thing by its name; NULL: that side lacks it. One of both is there. */
 struct change diff_start(const char *of, const struct name *before, const struct name *after);

@@ -4,7 +4,7 @@
 #include "check.h"
 #include "diff_internal.h"
 
-static const struct type *find_type(const struct spec *spec, const char *name)
+const struct type *diff_find_type(const struct spec *spec, const char *name)
 {
     const struct type *type = spec->types;
     while (type != NULL && strcmp(type->name.text, name) != 0)
@@ -12,7 +12,7 @@ static const struct type *find_type(const struct spec *spec, const char *name)
     return type;
 }
 
-static const struct field *find_field(const struct type *type, const char *name)
+const struct field *diff_find_field(const struct type *type, const char *name)
 {
     for (size_t i = 0; i < type->field_count; i++)
         if (strcmp(type->fields[i].name.text, name) == 0)
@@ -78,7 +78,12 @@ static void compare_fields(struct differ *differ, const struct type *type, const
                            const struct field *after)
 {
     struct change change = field_change(differ, type, &before->name, &after->name);
-    diff_aspect(&change, "type", diff_field_type(differ, before), diff_field_type(differ, after));
+    const char *was = diff_field_type(differ, before), *is = diff_field_type(differ, after);
+    /* A type that only has another name now is told where it is declared. */
+    const char *renamed = diff_name_after(differ, "struct", NULL, before->type->name.text);
+    if (strcmp(renamed, after->type->name.text) != 0 || before->count != after->count ||
+        before->dim_count != after->dim_count)
+        diff_aspect(&change, "type", was, is);
     diff_aspect(&change, "offset", offset_text(differ, before), offset_text(differ, after));
     if (before->align_text.text != NULL || after->align_text.text != NULL)
         diff_number(differ, &change, "align", before->align, after->align);
@@ -97,14 +102,15 @@ static void note_field(struct differ *differ, const struct type *type, const str
 static void diff_fields(struct differ *differ, const struct type *before, const struct type *after)
 {
     for (size_t i = 0; i < after->field_count; i++) {
-        const struct field *field = &after->fields[i], *old = find_field(before, field->name.text);
+        const struct field *field = &after->fields[i],
+                           *old = diff_find_field(before, diff_name_before(differ, "field", after, field->name.text));
         if (old == NULL)
             note_field(differ, after, field, true);
         else
             compare_fields(differ, after, old, field);
     }
     for (size_t i = 0; i < before->field_count; i++)
-        if (find_field(after, before->fields[i].name.text) == NULL)
+        if (diff_find_field(after, diff_name_after(differ, "field", after, before->fields[i].name.text)) == NULL)
             note_field(differ, after, &before->fields[i], false);
 }
 
@@ -133,13 +139,14 @@ static void note_type(struct differ *differ, const struct type *type, bool added
 void diff_types(struct differ *differ)
 {
     for (const struct type *type = differ->after->types; type != NULL; type = type->next) {
-        const struct type *old = find_type(differ->before, type->name.text);
+        const struct type *old =
+            diff_find_type(differ->before, diff_name_before(differ, "struct", NULL, type->name.text));
         if (old == NULL)
             note_type(differ, type, true);
         else
             compare_types(differ, old, type);
     }
     for (const struct type *type = differ->before->types; type != NULL; type = type->next)
-        if (find_type(differ->after, type->name.text) == NULL)
+        if (diff_find_type(differ->after, diff_name_after(differ, "struct", NULL, type->name.text)) == NULL)
             note_type(differ, type, false);
 }

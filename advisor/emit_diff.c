@@ -45,6 +45,8 @@ static const char *show_aspect(struct arena *arena, const json_t *change, const 
         return arena_printf(arena, "moved from byte %s to %s", before, after);
     if (strcmp(what, "value") == 0 || strcmp(what, "test") == 0)
         return arena_printf(arena, "%s -> %s", before, after);
+    if (strcmp(what, "name") == 0)
+        return arena_printf(arena, "was called %s", before);
     if (strcmp(what, "other entries") == 0)
         return arena_printf(arena, "%s other %s", after, strcmp(after, "1") == 0 ? "entry" : "entries");
     bool in_bytes = strcmp(what, "size") == 0;

@@ -170,13 +170,13 @@ static bool judge_access(struct culprit *out, const struct judge *judge, const s
 {
     const struct access_score *before = find_before(judge, after);
     const struct counts none = {0}, *was = before == NULL ? &none : &before->counts;
-    const char *array = after->array->name.text;
+    const char *array = after->array->name.text, *old_array = before == NULL ? array : before->array->name.text;
     bool reads = after->op == ACCESS_READ;
     *out = (struct culprit){.before = before, .after = after};
     take_growth(out, MEASURE_SECTORS, was->sectors, after->counts.sectors);
     take_growth(out, MEASURE_WAVEFRONTS, was->wavefronts, after->counts.wavefronts);
     if (dram)
-        take_growth(out, MEASURE_DRAM, dram_bytes(find_array(judge->before, array), reads),
+        take_growth(out, MEASURE_DRAM, dram_bytes(find_array(judge->before, old_array), reads),
                     dram_bytes(find_array(judge->after, array), reads));
     if (out->to == 0)
         return false;

@@ -25,6 +25,8 @@ static const struct {
     const char *before, *after;
     unsigned changes;
 } rows[] = {
+    {"", "", 0},
+    {"", READ("thread"), 1},
     {READ("thread"), READ("thread"), 0},
     {READ("thread"), READ("blockIdx.x * 256 + threadIdx.x"), 0},
     {READ("thread"), READ("threadIdx.x + (blockDim.x * blockIdx.x)"), 0},

@@ -1,10 +1,14 @@
-/* Fuzzes descriptions: the input is read as a layout, and checked as one; and read as a device. */
+/* Fuzzes descriptions: the input is read as a layout, and checked as one, its canonical form is to mean the same and to
+ * be its own; and it is read as a device. */
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "arena.h"
 #include "check.h"
 #include "diag.h"
+#include "diff.h"
+#include "fmt.h"
 #include "fuzz_device.h"
 #include "read.h"
 #include "text.h"
@@ -18,6 +22,32 @@ static void render(const struct diags *diags)
     text_free(&messages);
 }
 
+static const struct source *format(struct arena *arena, const struct source *source)
+{
+    struct text text = {0};
+    fmt_write(&text, source, arena);
+    source = source_from_bytes(arena, source->name, text_string(&text), text.length);
+    text_free(&text);
+    return source;
+}
+
+/* `checked`: the description, where it has no error; NULL where it is only known to read. */
+static void check_form(struct arena *arena, const struct source *source, const struct spec *checked)
+{
+    struct diags diags = {.arena = arena};
+    const struct source *once = format(arena, source);
+    struct spec *spec = read_spec(arena, once, &diags);
+    if (spec == NULL || diag_failed(&diags))
+        abort();
+    const struct source *twice = format(arena, once);
+    if (twice->length != once->length || memcmp(twice->bytes, once->bytes, once->length) != 0)
+        abort();
+    if (checked == NULL)
+        return;
+    if (!check_spec(spec, arena, &fuzz_device, NULL, 0, &diags) || diff_specs(checked, spec, arena)->change_count > 0)
+        abort();
+}
+
 static void check_layout(struct arena *arena, const struct source *source)
 {
     struct diags diags = {.arena = arena};
@@ -28,6 +58,8 @@ static void check_layout(struct arena *arena, const struct source *source)
     bool good = spec != NULL && check_spec(spec, arena, &fuzz_device, NULL, 0, &diags);
     if (good == diag_failed(&diags))
         abort();
+    if (read)
+        check_form(arena, source, good ? spec : NULL);
     render(&diags);
 }
 
