@@ -232,7 +232,10 @@ void emit_verify(struct text *out, const json_t *view, bool color)
     size_t judged = list_differences(&differences, &arena, view);
     double tolerance = get_real(view, "tolerance_percent");
     if (get_bool(view, "differs"))
-        text_printf(out, "\ncounts differ by more than %g %%:\n%s", tolerance, text_string(&differences));
+        text_printf(out,
+                    "\ncounts differ by more than %g %%:\n%s"
+                    "if the code measured has another layout or plan, --candidate tells which\n",
+                    tolerance, text_string(&differences));
     else
         text_printf(out, "\n%zu count%s within %g %%\n", judged, judged == 1 ? " agrees" : "s agree", tolerance);
     text_free(&differences);

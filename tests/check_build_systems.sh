@@ -205,8 +205,11 @@ case $tool in
 */build/default/sectorwise | */build/sectorwise) installs=yes ;;
 *) installs=no ;;
 esac
+new_enough() { printf '3.20\n%s\n' "$(cmake --version | sed -n '1s/.* \([0-9.]*\).*/\1/p')" | sort -V -C; }
 if ! command -v cmake >/dev/null; then
     skip 'there is no cmake'
+elif ! new_enough; then
+    skip 'cmake is older than 3.20'
 elif [ $installs = no ]; then
     skip "$tool is not the build that is installed: no CMake package of it"
 else

@@ -39,8 +39,8 @@ mkdir "$scratch/bin"
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$tool" >"$scratch/bin/sectorwise"
 chmod +x "$scratch/bin/sectorwise"
 PATH=$scratch/bin:$PATH
-GIT_CONFIG_GLOBAL=$scratch/gitconfig GIT_CONFIG_NOSYSTEM=1
-export PATH GIT_CONFIG_GLOBAL GIT_CONFIG_NOSYSTEM
+HOME=$scratch GIT_CONFIG_GLOBAL=$scratch/gitconfig GIT_CONFIG_NOSYSTEM=1
+export PATH HOME GIT_CONFIG_GLOBAL GIT_CONFIG_NOSYSTEM
 git config --global user.name test
 git config --global user.email test@localhost
 git config --global init.defaultBranch main
