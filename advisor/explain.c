@@ -13,6 +13,18 @@ uint64_t explain_excess(const struct counts *counts)
     return counts->sectors - counts->ideal_sectors + counts->conflicts;
 }
 
+/* "drift, energy and 3 more" */
+static const char *list_kernels(const struct explain_launch *launch, struct diags *diags)
+{
+    enum { LISTED = 6 };
+    const char *list = "";
+    size_t number = 0;
+    for (const struct kernel *kernel = launch->spec->kernels; kernel != NULL; kernel = kernel->next, number++)
+        if (number < LISTED)
+            list = arena_printf(diags->arena, "%s%s%s", list, number == 0 ? "" : ", ", kernel->name.text);
+    return number <= LISTED ? list : arena_printf(diags->arena, "%s and %zu more", list, number - LISTED);
+}
+
 static bool find_kernel(struct explain_launch *launch, const struct quoted *name, struct diags *diags)
 {
     struct text_guess guess = {.wanted = name->text};
@@ -26,6 +38,10 @@ static bool find_kernel(struct explain_launch *launch, const struct quoted *name
     diag_error(diags, "unknown-kernel", name->where, "unknown kernel '%s'", name->text);
     if (guess.best != NULL)
         diag_note(diags, "did you mean '%s'?", guess.best);
+    else if (launch->spec->kernels != NULL)
+        diag_note(diags, "the description's kernels are %s", list_kernels(launch, diags));
+    else
+        diag_note(diags, "the description has no kernel");
     return false;
 }
 

@@ -68,6 +68,12 @@ static size_t count_ties(const struct ranking *ranking)
     return count;
 }
 
+/* 1 where no kernel is ever called: then no time is spent. */
+static double times_slower(const struct ranked *slow, const struct ranked *fast)
+{
+    return fast->time_us > 0 ? slow->time_us / fast->time_us : 1;
+}
+
 /* Nothing is estimated to be as fast as the usual candidate. */
 static void say_keep(const struct verdict *verdict)
 {
@@ -75,7 +81,7 @@ static void say_keep(const struct verdict *verdict)
     text_puts(verdict->out, "keep ");
     say_choice(verdict, verdict->usual, &told, &last);
     text_puts(verdict->out, ": estimated ");
-    say_factor(verdict->out, verdict->ranking->items[1].time_us / verdict->best->time_us, "faster");
+    say_factor(verdict->out, times_slower(&verdict->ranking->items[1], verdict->best), "faster");
     text_puts(verdict->out, " than the next");
 }
 
@@ -84,7 +90,7 @@ static void say_no_matter(const struct verdict *verdict)
 {
     const double noteworthy = 1.1;
     const struct ranked *worst = &verdict->ranking->items[verdict->ranking->count - 1];
-    double factor = worst->time_us / verdict->best->time_us;
+    double factor = times_slower(worst, verdict->best);
     size_t told, last;
     text_puts(verdict->out, "the layout hardly matters here: ");
     say_choice(verdict, verdict->usual, &told, &last);
@@ -107,13 +113,13 @@ static void say_change(const struct verdict *verdict)
         text_printf(verdict->out, " (%zu others tie with it)", ties - 1);
     text_puts(verdict->out, ": estimated ");
     if (verdict->usual != NULL) {
-        say_factor(verdict->out, verdict->usual->time_us / verdict->best->time_us, "faster");
+        say_factor(verdict->out, times_slower(verdict->usual, verdict->best), "faster");
         text_printf(verdict->out, " than %s",
                     told == 1 ? verdict->usual->chosen[last]->candidate.text : "the default layouts");
         return;
     }
     const struct ranked *worst = &verdict->ranking->items[verdict->ranking->count - 1];
-    say_factor(verdict->out, worst->time_us / verdict->best->time_us, "faster");
+    say_factor(verdict->out, times_slower(worst, verdict->best), "faster");
     text_puts(verdict->out, " than the slowest asked for");
 }
 

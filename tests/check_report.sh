@@ -70,6 +70,17 @@ widths() {
     fi
 }
 
+# However many threads count, the picture is the same.
+threads() {
+    for case in bvh:trace csr_product:product sph_fluid:forces; do
+        for count in 1 3; do
+            OMP_NUM_THREADS=$count "$tool" explain "layouts/${case%%:*}.xml" --kernel "${case#*:}" --format json \
+                >"$scratch/threads$count" || bad "explain of $case fails"
+        done
+        if cmp -s "$scratch/threads1" "$scratch/threads3"; then good; else bad "$case: threads change the picture"; fi
+    done
+}
+
 is_xml() {
     if command -v xmllint >/dev/null; then
         xmllint --noout "$1" 2>"$scratch/err"
@@ -233,7 +244,7 @@ browsers() {
     done
 }
 
-for group in ${*:-terminal widths drawings pages browsers}; do $group; done
+for group in ${*:-terminal widths threads drawings pages browsers}; do $group; done
 if [ $skipped -gt 0 ]; then
     echo "$passed passed, $failed failed, $skipped skipped"
 else
