@@ -13,6 +13,7 @@
 #include "naive_map.h"
 #include "random_spec.h"
 #include "read.h"
+#include "rows.h"
 #include "score.h"
 
 #ifndef TESTS_DIR
@@ -255,45 +256,6 @@ START_TEST(random_faulty)
 }
 END_TEST
 
-static char *read_whole(struct arena *arena, const char *path)
-{
-    const char *reason = "";
-    struct source *source = NULL;
-    if (source_read(&source, arena, path, &reason) != SOURCE_OK)
-        ck_abort_msg("%s: %s", path, reason);
-    return arena_copy(arena, source->bytes, source->length);
-}
-
-enum { COLUMNS_MAX = 24 };
-
-/* Cuts the next line off *text and at its commas. False at the end. */
-static bool next_row(char **text, char *columns[COLUMNS_MAX])
-{
-    if (**text == '\0')
-        return false;
-    char *end = strchr(*text, '\n');
-    char *at = *text;
-    *text = end == NULL ? at + strlen(at) : end + 1;
-    if (end != NULL)
-        *end = '\0';
-    for (size_t c = 0; c < COLUMNS_MAX; c++) {
-        columns[c] = at;
-        char *comma = strchr(at, ',');
-        if (comma == NULL) {
-            at += strlen(at);
-            continue;
-        }
-        *comma = '\0';
-        at = comma + 1;
-    }
-    return true;
-}
-
-static uint64_t number(const char *text)
-{
-    return strtoull(text, NULL, 10);
-}
-
 static void put_escaped(struct text *out, const char *string)
 {
     for (; *string != '\0'; string++) {
@@ -333,7 +295,7 @@ static void write_pattern(struct text *out, char *const row[])
     text_printf(out, "<array name=\"data\" of=\"uint8\" extent=\"%s\"%s/>\n", shared ? "232448" : "1 &lt;&lt; 28",
                 shared ? " space=\"shared\"" : "");
     text_printf(out, "<kernel name=\"pattern\" block=\"%s\" grid=\"%s\">\n", row[PATTERN_BLOCK], row[PATTERN_GRID]);
-    if (number(row[PATTERN_TRIPS]) > 1)
+    if (rows_number(row[PATTERN_TRIPS]) > 1)
         text_printf(out, "<for var=\"k\" to=\"%s\">\n", row[PATTERN_TRIPS]);
     if (row[PATTERN_WHEN][0] != '\0') {
         text_puts(out, "<if test=\"");
@@ -344,21 +306,21 @@ static void write_pattern(struct text *out, char *const row[])
     put_escaped(out, row[PATTERN_ADDRESS]);
     text_puts(out, "\"/>\n");
     text_puts(out, row[PATTERN_WHEN][0] != '\0' ? "</if>\n" : "");
-    text_puts(out, number(row[PATTERN_TRIPS]) > 1 ? "</for>\n" : "");
+    text_puts(out, rows_number(row[PATTERN_TRIPS]) > 1 ? "</for>\n" : "");
     text_puts(out, "</kernel>\n</layout>\n");
 }
 
 static void expect_column(struct text *out, const char *name, const char *column, uint64_t count)
 {
-    if (column[0] != '\0' && number(column) != count)
+    if (column[0] != '\0' && rows_number(column) != count)
         text_printf(out, "%s: measured %s, counted %" PRIu64 "\n", name, column, count);
 }
 
 /* Stores into shared memory are exact; loads carry up to 8 % of arbitration, which conflicts share. */
 static void expect_shared(struct text *out, char *const row[], const struct counts *counts)
 {
-    uint64_t measured = number(row[PATTERN_SHARED_WAVEFRONTS]);
-    uint64_t passes = measured - number(row[PATTERN_SHARED_CONFLICTS]);
+    uint64_t measured = rows_number(row[PATTERN_SHARED_WAVEFRONTS]);
+    uint64_t passes = measured - rows_number(row[PATTERN_SHARED_CONFLICTS]);
     bool store = strcmp(row[PATTERN_OP], "write") == 0;
     if (store ? measured != counts->wavefronts
               : measured < counts->wavefronts || 100 * measured > 108 * counts->wavefronts)
@@ -431,14 +393,14 @@ static void check_patterns(enum implementation which)
     struct arena arena = {0};
     struct findings findings = {0};
     const struct device *device = load_device(&arena);
-    char *text = read_whole(&arena, TESTS_DIR "/data/h200-patterns.csv");
-    char *rows[PATTERNS][COLUMNS_MAX];
-    char *head[COLUMNS_MAX];
-    ck_assert(next_row(&text, head));
+    char *text = rows_read_file(&arena, TESTS_DIR "/data/h200-patterns.csv");
+    char *rows[PATTERNS][ROW_COLUMNS_MAX];
+    char *head[ROW_COLUMNS_MAX];
+    ck_assert(rows_next(&text, head));
     ck_assert_str_eq(head[PATTERN_SHARED_CONFLICTS], "shared_conflicts");
     for (size_t r = 0; r < PATTERNS; r++)
-        ck_assert(next_row(&text, rows[r]));
-    ck_assert(!next_row(&text, head));
+        ck_assert(rows_next(&text, rows[r]));
+    ck_assert(!rows_next(&text, head));
     /* Walking every thread is slow under valgrind: some rows of each family do there. */
     int step = random_count() == 500 && which == IMPLEMENTATION_NAIVE ? PATTERN_STEP_SMALL : 1;
 #pragma omp parallel for schedule(dynamic, 1)
@@ -459,39 +421,6 @@ START_TEST(score_equals_hardware)
     check_patterns(IMPLEMENTATION_SCORE);
 }
 END_TEST
-
-enum layouts_column {
-    LAYOUTS_FIELDS,
-    LAYOUTS_USED,
-    LAYOUTS_MODE,
-    LAYOUTS_TRAFFIC,
-    LAYOUTS_CANDIDATE,
-    LAYOUTS_RECORDS,
-    LAYOUTS_READ_SECTORS,
-    LAYOUTS_WRITE_SECTORS,
-    LAYOUTS_READ_REQUESTS,
-    LAYOUTS_WRITE_REQUESTS
-};
-
-/* The row as a description of `records`: `used` of `fields` floats, thread i on record i or on a hashed one. */
-static void write_layouts_row(struct text *out, char *const row[], uint64_t records)
-{
-    bool gather = strcmp(row[LAYOUTS_TRAFFIC], "gather") == 0;
-    text_puts(out, "<layout xmlns=\"urn:sectorwise:layout:1\" name=\"row\">\n<struct name=\"Record\">\n");
-    for (uint64_t f = 0; f < number(row[LAYOUTS_FIELDS]); f++)
-        text_printf(out, "<field name=\"f%" PRIu64 "\" type=\"float\"/>\n", f);
-    text_printf(out, "</struct>\n<param name=\"N\" value=\"%" PRIu64 "\"/>\n", records);
-    text_puts(
-        out,
-        "<array name=\"data\" of=\"Record\" extent=\"N\"/>\n<kernel name=\"run\" block=\"256\" grid=\"N / 256\">\n");
-    if (gather)
-        text_puts(out, "<let name=\"h\" value=\"(thread * 2654435761) &amp; (N - 1)\"/>\n");
-    text_printf(out, "<%s array=\"data\" field=\"", row[LAYOUTS_MODE]);
-    for (uint64_t f = 0; f < number(row[LAYOUTS_USED]); f++)
-        text_printf(out, "%sf%" PRIu64, f > 0 ? " " : "", f);
-    text_printf(out, "\" index=\"%s\"/>\n</kernel>\n</layout>\n",
-                gather ? "((h ^ (h >> 9)) * 2654435761) &amp; (N - 1)" : "thread");
-}
 
 /* Sums in the order of the columns: sectors read and written, requests read and written. */
 enum { TRAFFIC_FIELDS = 4 };
@@ -529,7 +458,7 @@ static void score_traffic(uint64_t traffic[TRAFFIC_FIELDS], struct bench *bench,
 static bool store_was_split(char *const row[])
 {
     return strcmp(row[LAYOUTS_CANDIDATE], "soa/wide(4)") == 0 && strcmp(row[LAYOUTS_MODE], "write") == 0 &&
-           number(row[LAYOUTS_USED]) >= 8;
+           rows_number(row[LAYOUTS_USED]) >= 8;
 }
 
 /* `shrink`: a stream's counts are proportional to its blocks, so that a part of the launch tells the whole. */
@@ -542,7 +471,7 @@ static void check_layouts_row(const struct device *device, char *const row[], en
     char restriction[64];
     uint64_t traffic[TRAFFIC_FIELDS] = {0};
     (void)snprintf(restriction, sizeof(restriction), "data=%s", row[LAYOUTS_CANDIDATE]);
-    write_layouts_row(&xml, row, number(row[LAYOUTS_RECORDS]) / shrink);
+    rows_write_layout(&xml, row, rows_number(row[LAYOUTS_RECORDS]) / shrink);
     bool valid = bench_open_text(&bench, device, restriction, text_string(&xml));
     struct option **chosen = valid ? choose_restricted(&bench, restriction) : NULL;
     if (chosen == NULL)
@@ -552,7 +481,7 @@ static void check_layouts_row(const struct device *device, char *const row[], en
     else
         score_traffic(traffic, &bench, chosen, &what);
     for (unsigned t = 0; t < TRAFFIC_FIELDS && chosen != NULL && !store_was_split(row); t++)
-        if (traffic[t] * shrink != number(row[LAYOUTS_READ_SECTORS + t]))
+        if (traffic[t] * shrink != rows_number(row[LAYOUTS_READ_SECTORS + t]))
             text_printf(&what, "column %u: measured %s, counted %" PRIu64 "\n", LAYOUTS_READ_SECTORS + t,
                         row[LAYOUTS_READ_SECTORS + t], traffic[t] * shrink);
     if (what.length > 0)
@@ -562,7 +491,7 @@ static void check_layouts_row(const struct device *device, char *const row[], en
     bench_close(&bench);
 }
 
-enum { LAYOUTS_ROWS = 514, LAYOUTS_SHRINK = 2048 };
+enum { LAYOUTS_SHRINK = 2048 };
 
 /* Rows that begin at `first`, every `step`-th of those with that traffic. */
 static void check_layouts(enum implementation which, const char *traffic, uint64_t shrink, unsigned step)
@@ -570,14 +499,14 @@ static void check_layouts(enum implementation which, const char *traffic, uint64
     struct arena arena = {0};
     struct findings findings = {0};
     const struct device *device = load_device(&arena);
-    char *text = read_whole(&arena, TESTS_DIR "/data/h200-layouts.csv");
-    char *rows[LAYOUTS_ROWS + 1][COLUMNS_MAX];
-    char *head[COLUMNS_MAX];
+    char *text = rows_read_file(&arena, TESTS_DIR "/data/h200-layouts.csv");
+    char *rows[LAYOUTS_ROWS + 1][ROW_COLUMNS_MAX];
+    char *head[ROW_COLUMNS_MAX];
     int count = 0;
-    ck_assert(next_row(&text, head));
+    ck_assert(rows_next(&text, head));
     ck_assert_str_eq(head[LAYOUTS_WRITE_REQUESTS], "l1_write_requests");
     for (unsigned r = 0; r < LAYOUTS_ROWS; r++) {
-        ck_assert(next_row(&text, rows[count]));
+        ck_assert(rows_next(&text, rows[count]));
         count += strcmp(rows[count][LAYOUTS_TRAFFIC], traffic) == 0 && r % step == 0;
     }
     ck_assert_int_gt(count, 0);
