@@ -71,16 +71,17 @@ static void print_head(struct painter *painter)
                                                      : ", the furthest from its ideal";
     text_printf(painter->out, "%s on %s\n", get_text(view, "layout"), get_text(view, "device_title"));
     print_sentence(painter,
-                   arena_printf(arena, "kernel %s, access %" PRId64 "%s: %s %s%s%s (line %" PRId64 ") by %s",
-                                get_text(view, "kernel"), get_count(access, "number"), why, get_text(access, "op"),
+                   arena_printf(arena, "kernel %s (%s of %s%s), access %" PRId64 "%s", get_text(view, "kernel"),
+                                show_plural(arena, get_count(view, "blocks"), "block"),
+                                show_plural(arena, get_count(view, "block_warps"), "warp"),
+                                get_count(view, "records_a_thread") > 1 ? ", 4 records a thread" : "",
+                                get_count(access, "number"), why),
+                   0);
+    print_sentence(painter,
+                   arena_printf(arena, "%s %s%s%s (line %" PRId64 ") by %s", get_text(access, "op"),
                                 get_text(access, "array"), field[0] == '\0' ? "" : ".", field,
                                 get_count(access, "source_line"), get_text(access, "candidate")),
                    0);
-    text_printf(painter->out, "%s of %s", show_plural(arena, get_count(view, "blocks"), "block"),
-                show_plural(arena, get_count(view, "block_warps"), "warp"));
-    if (get_count(view, "records_a_thread") > 1)
-        text_printf(painter->out, ", %" PRId64 " records a thread", get_count(view, "records_a_thread"));
-    text_putc(painter->out, '\n');
 }
 
 static void columns(struct emit_table *table, bool shared)
