@@ -135,11 +135,12 @@ row ---- ------ -------- '' ---
 
 process_row 'rank: 1 record type, a million records, 3 kernels' 30 21 2 rank layouts/particles.xml
 
-for shape in stream strided grid; do
+for shape in stream strided grid tiles; do
     case $shape in
     stream) what='2^30 threads, structure of arrays' ;;
     strided) what='2^30 threads, records apart, a tail test' ;;
     grid) what='2^30 threads, a 2-D grid, a loop, edges' ;;
+    tiles) what='2^30 threads, a stencil on a plane in tiles' ;;
     esac
     score_row "score: $what" 20 11 "$data/affine_$shape.xml"
     process_row '  the same, start of the process included' 20 11 2 score "$data/affine_$shape.xml"
