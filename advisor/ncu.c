@@ -152,7 +152,6 @@ static bool read_number(double *out, const char *text, enum decimal decimal)
 /* ---- tables ---- */
 
 struct reader {
-    const struct csv *csv;
     struct arena *arena;
     struct diags *diags;
     struct ncu_report *report;
@@ -294,7 +293,7 @@ bool ncu_read(struct ncu_report *out, const struct source *source, struct arena 
 {
     struct csv csv;
     size_t errors = diags->error_count;
-    struct reader reader = {.csv = &csv, .arena = arena, .diags = diags, .report = out};
+    struct reader reader = {.arena = arena, .diags = diags, .report = out};
     *out = (struct ncu_report){0};
     csv_read(&csv, source, arena, diags);
     for (size_t i = 0; i < csv.table_count; i++) {
