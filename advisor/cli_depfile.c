@@ -1,6 +1,7 @@
 #include "cli_depfile.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* As compilers do for make; ninja reads the same. */
 static void append_path(struct text *out, const char *path)
@@ -43,7 +44,7 @@ static void each_input(struct text *out, const struct cli *cli, const struct spe
         if (table->path != NULL)
             take(out, table->path);
     for (size_t i = 0; i < cli->templates.count; i++)
-        if (strcmp(cli->templates.items[i], "-") != 0)
+        if (access(cli->templates.items[i], F_OK) == 0) /* neither standard input nor compiled in */
             take(out, cli->templates.items[i]);
     if (is_device_file(cli->device))
         take(out, cli->device);

@@ -78,7 +78,8 @@ const struct cli_command_rule cli_commands[] = {
      "description's. Unchanged files keep their time, foreign files are left alone.\n"
      "\n"
      "  sectorwise generate layouts/particles.xml -o generated\n"
-     "  sectorwise generate layouts/particles.xml -o generated --check\n"},
+     "  sectorwise generate layouts/particles.xml -o generated --check\n"
+     "  sectorwise generate layouts/particles.xml -o generated --template kernels.hip.mustache\n"},
     {COMMAND_EXPLAIN, "explain", "SPEC", 1, 1, "show one request: its lanes, sectors and banks, and who wastes bytes",
      "Shows how an access's instructions fall on memory: what they cost over the launch and in\n"
      "which warp most, and one request lane by lane: sectors and lines with the field of every byte,\n"

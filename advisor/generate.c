@@ -67,6 +67,21 @@ static const char *template_suffix(struct arena *arena, const char *path)
     return dot;
 }
 
+const struct source *generate_shipped(struct arena *arena, const char *name)
+{
+    size_t length = strlen(name), ending = strlen(".mustache");
+    if (length <= ending || strcmp(name + length - ending, ".mustache") != 0)
+        return NULL;
+    const struct source *found = embedded_template(arena, arena_copy(arena, name, length - ending));
+    if (found == NULL)
+        return NULL;
+    /* A folder that no file is beside: its partials are compiled in, too. */
+    struct source *source = arena_alloc(arena, sizeof(*source));
+    *source = *found;
+    source->name = arena_printf(arena, "<shipped>/%s", name);
+    return source;
+}
+
 /* Removes blanks at the ends of lines, which nested partials leave where a line of theirs is empty. */
 static size_t trim_lines(char *text, size_t length)
 {

@@ -36,6 +36,9 @@ struct generate_templates {
     size_t count;                        /* 0: the default templates */
 };
 
+/* The template of that file name that is compiled in ("kernels.hip.mustache"), for --template; NULL: there is none. */
+const struct source *generate_shipped(struct arena *arena, const char *name);
+
 /* Renders without writing. NULL after a diagnostic. The result lives in the arena. */
 struct generated *generate_render(const struct spec *spec, const struct device *device, struct option *const *chosen,
                                   const struct generate_templates *templates, struct arena *arena, struct diags *diags)

@@ -54,14 +54,17 @@ static enum exit_status run_rank(struct run *run)
     return run_write_view(run, view, emit_rank);
 }
 
-/* The templates of --template; false after a diagnostic. */
+/* The templates of --template: files, or compiled-in ones by name. False after a diagnostic. */
 static bool read_templates(struct run *run, struct generate_templates *out)
 {
     const struct cli_words *paths = &run->cli.templates;
     const struct source **sources = arena_array(&run->arena, paths->count, sizeof(struct source *));
     bool good = true;
     for (size_t i = 0; i < paths->count; i++) {
-        sources[i] = cli_read(paths->items[i], &run->arena, &run->diags);
+        bool is_file = access(paths->items[i], F_OK) == 0;
+        sources[i] = is_file ? NULL : generate_shipped(&run->arena, paths->items[i]);
+        if (sources[i] == NULL)
+            sources[i] = cli_read(paths->items[i], &run->arena, &run->diags);
         good &= sources[i] != NULL;
     }
     *out = (struct generate_templates){sources, paths->count};

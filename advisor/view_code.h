@@ -1,6 +1,6 @@
 /* Takes a checked description and one option an array, gives the view of its code: the JSON-like tree that the
  * templates of generated code read. Everything textual in it is a checked identifier, a number, or C++ made of those.
- * templates/ shows every key in use. */
+ * VIEW.md documents every key. */
 #ifndef SW_VIEW_CODE_H
 #define SW_VIEW_CODE_H
 

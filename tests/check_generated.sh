@@ -54,6 +54,27 @@ compile_host() {
     check "$case: $cc" "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$scratch" -o "$scratch/user" "$scratch/user.c"
 }
 
+# The text for HIP, twice in a file that needs every kernel, under a stub of HIP's header; the data sheet is made, too.
+compile_hip() {
+    name=$1
+    check "$case: generate for HIP" "$tool" generate "$spec" -o "$scratch" --candidate "a=$candidate" \
+        --template kernels.hip.mustache --template sheet.md.mustache
+    if [ ! -f "$scratch/$name.hip" ] || grep -q 'HIP adds no halves' "$scratch/$name.hip"; then return; fi
+    {
+        printf '#include "%s.hip"\n#include "%s.hip"\n' "$name" "$name"
+        printf 'struct nothing {\n    template <class Step>\n    void operator()(Step &) const\n    {\n    }\n};\n'
+        printf 'int main()\n{\n    const void *used = nullptr;\n'
+        sed -n 's/^inline hipError_t \(launch_[A-Za-z0-9_]*\)(.*/\1/p' "$scratch/$name.hip" | sort -u |
+            sed "s/.*/    used = reinterpret_cast<const void *>($name::&<nothing>);/"
+        printf '    return used == nullptr;\n}\n'
+    } >"$scratch/user_hip.cpp"
+    for compiler in "$cxx" clang++; do
+        if ! command -v "$compiler" >/dev/null; then continue; fi
+        check "$case: $compiler for HIP" "$compiler" -std=c++17 -Wall -Wextra -Werror -Wno-unknown-pragmas -I"$scratch" \
+            -isystem tests/emulation -c -o "$scratch/user_hip.o" "$scratch/user_hip.cpp"
+    done
+}
+
 # What is no C++ becomes calls of the emulation.
 emulate() {
     mkdir -p "$scratch/emulated"
@@ -94,6 +115,7 @@ for spec in tests/generated/*.xml; do
         if [ ! -f "$scratch/${name}_check.cu" ]; then continue; fi
         check "$case: --check" "$tool" generate "$spec" -o "$scratch" --candidate "a=$candidate" --check
         compile_host "$name"
+        compile_hip "$name"
         emulate "$name"
         compile_cuda "$name"
     done
