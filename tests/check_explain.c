@@ -507,6 +507,35 @@ START_TEST(random_sums)
 }
 END_TEST
 
+/* Where counting finds a fault, so does the picture: the same one, and no picture. */
+START_TEST(faults_are_told)
+{
+    unsigned faults = 0;
+    for (unsigned seed = 0; seed < scale(400); seed++) {
+        struct bench scored = {0}, explained = {0};
+        struct text text = {0};
+        random_spec_write(&text, seed, RANDOM_FAULTY);
+        const struct source *source =
+            source_from_bytes(&explained.arena, "faulty.xml", text_string(&text), text.length);
+        if (open_source(&scored, source, NULL) && open_source(&explained, source, NULL) &&
+            scored.spec->kernels != NULL && scored.spec->kernels->next == NULL &&
+            scored.spec->kernels->access_count > 0) {
+            const bool faulty =
+                score_spec(scored.spec, scored.device, scored.chosen, &scored.arena, &scored.diags) == NULL;
+            const struct explain *out = explain(&explained, explained.spec->kernels->name.text, 0, EXPLAIN_WORST);
+            ck_assert_msg(faulty == (out == NULL), "seed %u", seed);
+            if (faulty)
+                ck_assert_str_eq(scored.diags.items[0].message, explained.diags.items[0].message);
+            faults += faulty;
+        }
+        text_free(&text);
+        close_bench(&scored);
+        close_bench(&explained);
+    }
+    ck_assert_uint_gt(faults, 0);
+}
+END_TEST
+
 /* Each warp asked for by itself: the sums of what is shown are those of the launch. */
 START_TEST(warps_add_up)
 {
@@ -627,6 +656,7 @@ Suite *explain_suite(void)
     TCase *sums = tcase_create("sums");
     tcase_add_test(sums, random_sums);
     tcase_add_test(sums, warps_add_up);
+    tcase_add_test(sums, faults_are_told);
     suite_add_tcase(suite, sums);
     return suite;
 }
