@@ -7,6 +7,7 @@
 
 #include "arena.h"
 #include "device.h"
+#include "embedded.h"
 #include "diag.h"
 #include "read.h"
 #include "text.h"
@@ -224,6 +225,33 @@ START_TEST(the_default_device_is_compiled_in)
 }
 END_TEST
 
+START_TEST(devices_from_specifications_are_marked)
+{
+    static const struct {
+        const char *name, *title;
+        int64_t multiprocessors;
+        bool calibrated;
+    } devices[] = {
+        {"h200", "NVIDIA H200", 132, true},
+        {"h100", "NVIDIA H100", 132, false},
+        {"a100", "NVIDIA A100 80 GB", 108, false},
+        {"rtx4090", "NVIDIA GeForce RTX 4090", 128, false},
+        {"l40s", "NVIDIA L40S", 142, false},
+    };
+    ck_assert_uint_eq(embedded_device_count, sizeof(devices) / sizeof(devices[0]));
+    for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
+        struct fixture f;
+        load(&f, devices[i].name);
+        ck_assert_msg(f.device != NULL, "%s", messages(&f));
+        ck_assert_str_eq(f.device->title, devices[i].title);
+        ck_assert_int_eq(f.device->multiprocessors, devices[i].multiprocessors);
+        ck_assert_int_eq(f.device->calibrated, devices[i].calibrated);
+        ck_assert_int_lt(f.device->l2_kept_bytes, f.device->l2_bytes);
+        teardown(&f);
+    }
+}
+END_TEST
+
 START_TEST(a_path_is_a_file)
 {
     char path[] = "/tmp/sectorwise-device-XXXXXX";
@@ -427,6 +455,7 @@ Suite *device_suite(void)
     tcase_add_test(tests, every_figure_goes_where_it_belongs);
     tcase_add_test(tests, title_and_calibration_may_be_left_out);
     tcase_add_test(tests, the_default_device_is_compiled_in);
+    tcase_add_test(tests, devices_from_specifications_are_marked);
     tcase_add_test(tests, a_path_is_a_file);
     tcase_add_loop_test(tests, what_cannot_be_loaded_is_told, 0, ROWS(unloadable));
     tcase_add_loop_test(tests, decimals_are_read_as_by_the_compiler, 0, ROWS(decimals));
