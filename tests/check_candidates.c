@@ -334,11 +334,66 @@ START_TEST(every_candidate_of_every_access)
 }
 END_TEST
 
+/* What is tried for an array that nobody restricts: of candidates that come to the same bytes and instructions the
+ * first, of parameters those that change something. Holes padded to 32 bytes are those padded to 16; a tile of 8 of
+ * them has its doubles on 8, too little for a wide access; a row of 128 bytes needs no pitch to begin on a line. */
+static const struct {
+    const char *array, *launch, *body;
+    const char *offered;
+} offers[] = {
+    {"of=\"Holes\" extent=\"1024\"", LINE_OF, "<read array=\"a\" field=\"x y\" index=\"thread\"/>",
+     "aos/direct aos/vector aos/staged aos/staged(pad=1) "
+     "aos(align=16)/direct aos(align=16)/vector "
+     "aos(reorder)/direct aos(reorder)/vector aos(reorder)/staged aos(reorder)/staged(pad=1) "
+     "aos(reorder)/staged(swizzle) aos(align=32 reorder)/direct aos(align=32 reorder)/vector "
+     "soa/direct soa/wide(4) aosoa(8)/direct aosoa(32)/direct aosoa(32)/wide(4) "
+     "aosoa(128)/direct aosoa(128)/wide(4)"},
+    {"of=\"float\" extent=\"64 96\"", PLANE_OF, X_Y "<read array=\"a\" index=\"y, x\"/>",
+     "row-major/direct row-major/staged row-major/staged(pad=1) row-major/staged(swizzle) "
+     "pitch(512)/direct pitch(512)/staged pitch(512)/staged(pad=1) pitch(512)/staged(swizzle) "
+     "column-major/direct column-major/staged column-major/staged(pad=1) column-major/staged(swizzle) "
+     "tiled(8 8)/direct tiled(8 8)/staged tiled(8 8)/staged(pad=1) tiled(8 8)/staged(swizzle) "
+     "tiled(32 32)/direct tiled(32 32)/staged tiled(32 32)/staged(pad=1) tiled(32 32)/staged(swizzle)"},
+    {"of=\"float\" extent=\"16 16 32\"", SPACE_OF, X_Y_Z "<read array=\"a\" index=\"z, y, x\"/>",
+     "row-major/direct row-major/staged row-major/staged(pad=1) row-major/staged(swizzle) "
+     "pitch(256)/direct pitch(256)/staged pitch(256)/staged(pad=1) pitch(256)/staged(swizzle) "
+     "column-major/direct column-major/staged column-major/staged(pad=1) column-major/staged(swizzle) "
+     "tiled(4 4 4)/direct tiled(4 4 4)/staged tiled(4 4 4)/staged(pad=1) tiled(4 4 4)/staged(swizzle) "
+     "tiled(8 8 8)/direct tiled(8 8 8)/staged tiled(8 8 8)/staged(pad=1) tiled(8 8 8)/staged(swizzle) "
+     "tiled(4 4 32)/direct tiled(4 4 32)/staged tiled(4 4 32)/staged(pad=1) tiled(4 4 32)/staged(swizzle)"},
+    {"of=\"float\" extent=\"32 32\" space=\"shared\"", "block=\"32 8\" grid=\"1\"",
+     "<read array=\"a\" index=\"threadIdx.x, threadIdx.y\"/>",
+     "row-major/direct pitch(132)/direct column-major/direct tiled(8 8)/direct"},
+};
+
+START_TEST(offers_what_differs)
+{
+    struct arena arena = {0};
+    struct bench bench;
+    struct text xml = {0}, found = {0};
+    text_printf(&xml,
+                "<layout xmlns=\"urn:sectorwise:layout:1\" name=\"cases\">%s<array name=\"a\" %s/>"
+                "<kernel name=\"k\" %s>%s</kernel></layout>",
+                types, offers[_i].array, offers[_i].launch, offers[_i].body);
+    ck_assert(bench_open_text(&bench, load_device(&arena), "offers", text_string(&xml)));
+    const struct options *options = candidates_enumerate(bench.spec, bench.device, &bench.arena, NULL, 0, &bench.diags);
+    ck_assert_ptr_nonnull(options);
+    for (size_t i = 0; i < options[0].count; i++)
+        text_printf(&found, i == 0 ? "%s" : " %s", options[0].items[i]->candidate.text);
+    ck_assert_str_eq(text_string(&found), offers[_i].offered);
+    text_free(&found);
+    text_free(&xml);
+    bench_close(&bench);
+    arena_free(&arena);
+}
+END_TEST
+
 Suite *candidates_suite(void)
 {
     Suite *suite = suite_create("candidates");
     TCase *all = tcase_create("candidates");
     tcase_add_test(all, every_candidate_of_every_access);
+    tcase_add_loop_test(all, offers_what_differs, 0, sizeof(offers) / sizeof(offers[0]));
     suite_add_tcase(suite, all);
     return suite;
 }
