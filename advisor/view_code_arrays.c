@@ -70,6 +70,16 @@ json_t *accessor_view_at(const struct code *code, const struct array_code *array
     return accessor_view(code, array, accessor, address, false);
 }
 
+/* Whether C's record has a part where it is not aligned as its type is, which C++ would take for granted: in a packed
+ * struct. */
+bool is_loose(const struct array *array, const struct part *part)
+{
+    uint64_t all = part->offset | array->record->type->align;
+    for (size_t i = 0; i < part->loop_count; i++)
+        all |= part->loops[i].stride_bytes;
+    return (all & (~all + 1)) < part->type->align;
+}
+
 /* A leaf on its way between a C record and its place in the array. */
 json_t *leaf_view(const struct code *code, const struct array_code *array, const struct part *part)
 {
@@ -84,6 +94,7 @@ json_t *leaf_view(const struct code *code, const struct array_code *array, const
     put_text(view, "arguments", parameters_text(code, array->array, part, false));
     put_text(view, "offset", part_offset_text(code->arena, part));
     put_flag(view, "reference", accessor->piece == 0);
+    put_flag(view, "loose", is_loose(array->array, part));
     return view;
 }
 

@@ -32,7 +32,7 @@ static uint64_t conversion_group(const struct array_code *array)
     while (group < wanted && 2 * group * size <= REGISTER_BYTES)
         group *= 2;
     for (size_t i = 0; i < array->parts.count; i++)
-        if (array->accessors[i].piece != 0)
+        if (array->accessors[i].piece != 0 || is_loose(array->array, &array->parts.items[i]))
             return 0;
     if (layout->kind == LAYOUT_AOSOA)
         return layout->tile % group == 0 ? group : 0;

@@ -178,16 +178,34 @@ metrics() {
     done
 }
 
-# One profiler for all programs: its start takes longer than they do. Instructions are counted one by one as well, to
-# tell what look-ups in tables take, which are no part of the prediction.
+# Whether a program looks anything up in tables, which is no part of the prediction.
+looks_up() {
+    grep -q '^// Table ' "$1"/*_check.cu
+}
+
+# profile NCU PART [OPTIONS]: one profiler for the programs listed in $work/PART, for its start takes longer than they do.
 profile() {
+    ncu=$1 part=$2
+    shift 2
     kernels=$(awk '!seen[$1]++ { names = names (names == "" ? "" : "|") $1 "_*" } END { print names }' "$work"/*.*/predicted)
-    for file in "$work"/*.*/predicted; do echo "${file%predicted}$(basename "${file%/*}") --launch"; done >"$work/launches"
-    "$1" --force-overwrite --export "$work/report" --clock-control none --target-processes all \
-        --kernel-name "regex:^($kernels)\$" --section SourceCounters --metrics "$(metrics | paste -sd, -)" \
-        sh "$work/launches" >"$work/ncu.log" 2>&1 || return 1
-    show="--import $work/report.ncu-rep --csv --print-units base"
-    "$1" $show --page raw >"$work/raw.csv" && "$1" $show --page source --print-source sass >"$work/source.csv"
+    "$ncu" --force-overwrite --clock-control none --target-processes all --print-units base --csv --page raw \
+        --kernel-name "regex:^($kernels)\$" --metrics "$(metrics | paste -sd, -)" "$@" sh "$work/$part" 2>>"$work/ncu.log"
+}
+
+# Instructions are counted one by one where there are tables, to tell what look-ups take. Raw pages, then source pages.
+profile_all() {
+    : >"$work/plain" && : >"$work/tables" && : >"$work/ncu.log"
+    for file in "$work"/*.*/predicted; do
+        folder=${file%/predicted}
+        echo "$folder/$(basename "$folder") --launch" >>"$work/$(looks_up "$folder" && echo tables || echo plain)"
+    done
+    : >"$work/source.csv"
+    if [ -s "$work/tables" ]; then
+        profile "$1" tables --section SourceCounters --export "$work/report" >"$work/ncu.out" || return 1
+        "$1" --import "$work/report.ncu-rep" --csv --print-units base --page raw >"$work/raw.csv" || return 1
+        "$1" --import "$work/report.ncu-rep" --csv --page source --print-source sass >"$work/source.csv" || return 1
+    fi
+    profile "$1" plain >>"$work/raw.csv"
 }
 
 compare_counts() {
@@ -196,7 +214,7 @@ compare_counts() {
         echo 'gpu-check: Nsight Compute is not here, so counts were not compared'
         return
     fi
-    profile "$ncu"
+    profile_all "$ncu"
     count $? 'Nsight Compute' "$work/ncu.log"
     for file in "$work"/*.*/predicted; do
         folder=${file%/predicted}
