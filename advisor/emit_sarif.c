@@ -8,6 +8,8 @@
 
 /* SARIF's keys are not ours: https://docs.oasis-open.org/sarif/sarif/v2.1.0. */
 
+static const char cost_rule[] = "cost-regression";
+
 static void set(json_t *object, const char *key, json_t *value)
 {
     if (json_object_set_new(object, key, value) != 0)
@@ -68,7 +70,27 @@ struct log {
     json_t *rules, *results;
 };
 
-/* "unknown-type": "unknown type" */
+/* "unknown-type": "unknown type". Code hosts want two descriptions and a help of each rule. */
+static json_t *make_rule(struct log *log, const char *id)
+{
+    char *words = arena_copy(&log->arena, id, strlen(id));
+    for (char *c = words; *c != '\0'; c++)
+        if (*c == '-')
+            *c = ' ';
+    bool cost = strcmp(id, cost_rule) == 0;
+    const char *full = cost ? "A kernel moves more, or is estimated slower, than with the old description."
+                            : arena_printf(&log->arena, "The description has an error: %s.", words);
+    const char *help =
+        cost ? "'sectorwise diff OLD NEW' tells what has changed, 'sectorwise rank' which layouts cost less."
+             : "'sectorwise check' shows the place and, where one is known, the mend.";
+    json_t *rule = json_object();
+    set(rule, "id", json_string(id));
+    set(rule, "shortDescription", make_message(words));
+    set(rule, "fullDescription", make_message(full));
+    set(rule, "help", make_message(help));
+    return rule;
+}
+
 static json_int_t find_rule(struct log *log, const char *id)
 {
     const json_t *rule;
@@ -78,14 +100,7 @@ static json_int_t find_rule(struct log *log, const char *id)
         if (strcmp(get_text(rule, "id"), id) == 0)
             return (json_int_t)i;
     }
-    char *words = arena_copy(&log->arena, id, strlen(id));
-    for (char *c = words; *c != '\0'; c++)
-        if (*c == '-')
-            *c = ' ';
-    json_t *made = json_object();
-    set(made, "id", json_string(id));
-    set(made, "shortDescription", make_message(words));
-    append(log->rules, made);
+    append(log->rules, make_rule(log, id));
     return (json_int_t)json_array_size(log->rules) - 1;
 }
 
@@ -130,7 +145,7 @@ static void add_access(struct log *log, const json_t *regression, const json_t *
     const char *message =
         arena_printf(arena, "kernel %s costs more: %s: %s%s", get_text(regression, "kernel"),
                      show_check_access(arena, access), growth, show_causes(log, json_object_get(access, "causes")));
-    add_result(log, "cost-regression", "error", message, access, file);
+    add_result(log, cost_rule, "error", message, access, file);
 }
 
 /* A kernel that costs more by no access of its own. */
@@ -141,7 +156,7 @@ static void add_kernel(struct log *log, const json_t *regression, const char *fi
     const char *growth = show_check_growth(arena, "time_us", get_real(time, "before"), get_real(time, "after"));
     const char *message = arena_printf(arena, "kernel %s costs more: %s%s", get_text(regression, "kernel"), growth,
                                        show_causes(log, json_object_get(regression, "causes")));
-    add_result(log, "cost-regression", "error", message, regression, file);
+    add_result(log, cost_rule, "error", message, regression, file);
 }
 
 static void add_file(struct log *log, const json_t *file)
