@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "read.h"
 #include "request.h"
 
 struct judge {
@@ -10,6 +11,12 @@ struct judge {
     const struct kernel_cost *before, *after;
     double allow;
     struct arena *arena;
+    unsigned *access_before;      /* by number of a later access: which it was, or NO_ACCESS */
+    size_t *scores_before;        /* by number of an earlier access: the first of its scores */
+    const struct change **itself; /* by number of a later access: how it has changed, or NULL */
+    const struct change **others; /* changes of anything but accesses */
+    size_t other_count;
+    bool may_stand_around; /* one of them is of a loop, an if or an else */
 };
 
 /* ---- what bears on what ---- */
@@ -52,73 +59,98 @@ static bool resizes(const struct change *change)
     return change->kind != CHANGE_CHANGED;
 }
 
-static bool holds(const struct statement *body, const struct access *access)
+/* The loops and ifs around an access, the innermost last. Reading allows no deeper nesting. */
+struct path {
+    const struct statement *around[READ_DEPTH_MAX];
+    size_t depth;
+};
+
+static bool find_path(struct path *out, const struct statement *body, const struct access *access)
 {
-    for (; body != NULL; body = body->next)
-        if (body->access == access || holds(body->body, access) || holds(body->otherwise, access))
+    for (; body != NULL; body = body->next) {
+        if (body->access == access)
             return true;
+        if (body->body == NULL && body->otherwise == NULL)
+            continue;
+        out->around[out->depth++] = body;
+        if (find_path(out, body->body, access) || find_path(out, body->otherwise, access))
+            return true;
+        out->depth--;
+    }
     return false;
 }
 
-/* How near a change is to an access: 0 where it does not bear on it. */
-static unsigned nearness(const struct change *change, const struct access *access, const struct kernel *kernel)
+static bool is_around(const struct path *path, const struct statement *statement)
 {
-    enum { FAR = 1, LAUNCH, TYPE, ARRAY, AROUND, ITSELF };
+    size_t i = 0;
+    while (i < path->depth && path->around[i] != statement)
+        i++;
+    return i < path->depth;
+}
+
+enum nearness { NOT_NEAR, NEAR_FAR, NEAR_LAUNCH, NEAR_TYPE, NEAR_ARRAY, NEAR_AROUND };
+
+/* What a let stands for may reach any index through others; what was removed stood in the other body. */
+static enum nearness statement_nearness(const struct change *change, const struct path *path)
+{
     const struct statement *statement = change->statement;
-    if (statement != NULL) {
-        if (change->kernel != kernel)
-            return 0;
-        if (statement->kind == STATEMENT_ACCESS)
-            return statement->access == access ? ITSELF : 0;
-        /* What a let stands for may reach any index through others. What was removed stood in the other body. */
-        bool around = change->kind == CHANGE_REMOVED || statement->kind == STATEMENT_LET ||
-                      holds(statement->body, access) || holds(statement->otherwise, access);
-        return around ? AROUND : 0;
-    }
+    bool may_bear = change->kind == CHANGE_REMOVED || statement->kind == STATEMENT_LET || is_around(path, statement);
+    return may_bear ? NEAR_AROUND : NOT_NEAR;
+}
+
+static enum nearness nearness_of(const struct judge *judge, const struct change *change, const struct access *access,
+                                 const struct path *path)
+{
+    if (change->kernel != NULL && change->kernel != judge->pair->after && change->kernel != judge->pair->before)
+        return NOT_NEAR;
+    if (change->statement != NULL)
+        return statement_nearness(change, path);
     if (change->kernel != NULL)
-        return change->kernel == kernel ? LAUNCH : 0;
+        return NEAR_LAUNCH;
     if (change->array != NULL)
-        return change->array == access->array ? ARRAY : 0;
+        return change->array == access->array ? NEAR_ARRAY : NOT_NEAR;
     if (change->type != NULL) {
         bool part = is_made_of(access->array->record->type, change->type);
         bool moves = strcmp(change->of, "field") != 0 || resizes(change) || selects(access, change->name);
-        return part && moves ? TYPE : 0;
+        return part && moves ? NEAR_TYPE : NOT_NEAR;
     }
-    return FAR;
+    return strcmp(change->of, "layout") == 0 ? NOT_NEAR : NEAR_FAR;
 }
 
-/* Changes of the kernel that was removed from are those of the earlier description. */
-static unsigned nearness_in(const struct judge *judge, const struct change *change, const struct access *access)
-{
-    unsigned near = nearness(change, access, judge->pair->after);
-    return near > 0 ? near : nearness(change, access, judge->pair->before);
-}
+/* Causes that are kept of an access: what is told of a thousand changes helps nobody. */
+enum { CAUSES_MOST = 50 };
 
 /* Params and tables are far: told only where nothing nearer is. */
 static const struct change **find_causes(const struct judge *judge, const struct access *access, size_t *count)
 {
-    enum { NEAREST = 6, FAR = 1 };
-    const struct difference *difference = judge->difference;
-    const struct change **causes = arena_array(judge->arena, difference->change_count + 1, sizeof(struct change *));
+    const struct change **causes = arena_array(judge->arena, CAUSES_MOST, sizeof(struct change *));
+    struct arena_mark mark = arena_mark(judge->arena);
+    enum nearness *near = arena_array(judge->arena, judge->other_count + 1, sizeof(*near));
+    struct path path = {.depth = 0};
+    if (judge->may_stand_around)
+        (void)find_path(&path, judge->pair->after->body, access);
+    for (size_t i = 0; i < judge->other_count; i++)
+        near[i] = nearness_of(judge, judge->others[i], access, &path);
     *count = 0;
-    for (unsigned near = NEAREST; near > FAR || (near == FAR && *count == 0); near--)
-        for (size_t i = 0; i < difference->change_count; i++) {
-            const struct change *change = &difference->changes[i];
-            if (strcmp(change->of, "layout") != 0 && nearness_in(judge, change, access) == near)
-                causes[(*count)++] = change;
-        }
+    if (judge->itself[access->number] != NULL)
+        causes[(*count)++] = judge->itself[access->number];
+    for (int wanted = NEAR_AROUND; wanted > NEAR_FAR || (wanted == NEAR_FAR && *count == 0); wanted--)
+        for (size_t i = 0; i < judge->other_count; i++)
+            if ((int)near[i] == wanted && *count < CAUSES_MOST)
+                causes[(*count)++] = judge->others[i];
+    arena_reset(judge->arena, mark);
     return causes;
 }
 
 static const struct change **find_launch_causes(const struct judge *judge, size_t *count)
 {
     const struct difference *difference = judge->difference;
-    const struct change **causes = arena_array(judge->arena, difference->change_count + 1, sizeof(struct change *));
+    const struct change **causes = arena_array(judge->arena, CAUSES_MOST, sizeof(struct change *));
     *count = 0;
     for (size_t i = 0; i < difference->change_count; i++) {
         const struct change *change = &difference->changes[i];
         bool mine = change->kernel == judge->pair->after || change->kernel == judge->pair->before;
-        if (mine || strcmp(change->of, "param") == 0 || strcmp(change->of, "table") == 0)
+        if ((mine || strcmp(change->of, "param") == 0 || strcmp(change->of, "table") == 0) && *count < CAUSES_MOST)
             causes[(*count)++] = change;
     }
     return causes;
@@ -126,12 +158,50 @@ static const struct change **find_launch_causes(const struct judge *judge, size_
 
 /* ---- which access ---- */
 
+static void sort_changes(struct judge *judge)
+{
+    const struct difference *difference = judge->difference;
+    judge->itself = arena_array(judge->arena, judge->pair->after->access_count + 1, sizeof(struct change *));
+    judge->others = arena_array(judge->arena, difference->change_count + 1, sizeof(struct change *));
+    for (size_t i = 0; i < difference->change_count; i++) {
+        const struct change *change = &difference->changes[i];
+        bool of_access = change->statement != NULL && change->statement->kind == STATEMENT_ACCESS;
+        if (!of_access) {
+            judge->others[judge->other_count++] = change;
+            judge->may_stand_around |= change->statement != NULL;
+        } else if (change->kernel == judge->pair->after) {
+            judge->itself[change->statement->access->number] = change;
+        }
+    }
+}
+
+/* The scores of the earlier kernel by its accesses, and those by the accesses that they have become. */
+static void index_accesses(struct judge *judge)
+{
+    const struct kernel *before = judge->pair->before, *after = judge->pair->after;
+    const struct kernel_score *score = judge->before->score;
+    judge->access_before = arena_array(judge->arena, after->access_count + 1, sizeof(unsigned));
+    judge->scores_before = arena_array(judge->arena, before->access_count + 1, sizeof(size_t));
+    for (unsigned i = 0; i < after->access_count; i++)
+        judge->access_before[i] = NO_ACCESS;
+    for (unsigned i = 0; i < before->access_count; i++)
+        if (judge->pair->access_after[i] != NO_ACCESS)
+            judge->access_before[judge->pair->access_after[i]] = i;
+    for (size_t i = score->access_count; i-- > 0;)
+        judge->scores_before[score->accesses[i].access->number] = i;
+}
+
 static const struct access_score *find_before(const struct judge *judge, const struct access_score *after)
 {
-    for (size_t i = 0; i < judge->before->score->access_count; i++) {
-        const struct access_score *before = &judge->before->score->accesses[i];
-        if (judge->pair->access_after[before->access->number] == after->access->number && before->op == after->op &&
-            before->phase == after->phase)
+    unsigned number = judge->access_before[after->access->number];
+    const struct kernel_score *score = judge->before->score;
+    if (number == NO_ACCESS)
+        return NULL;
+    for (size_t i = judge->scores_before[number]; i < score->access_count; i++) {
+        const struct access_score *before = &score->accesses[i];
+        if (before->access->number != number)
+            break;
+        if (before->op == after->op && before->phase == after->phase)
             return before;
     }
     return NULL;
@@ -184,8 +254,10 @@ static bool judge_access(struct culprit *out, const struct judge *judge, const s
     return true;
 }
 
-static void find_culprits(struct regression *regression, const struct judge *judge)
+static void find_culprits(struct regression *regression, struct judge *judge)
 {
+    index_accesses(judge);
+    sort_changes(judge);
     const struct kernel_score *score = judge->after->score;
     bool dram = regression->grew[MEASURE_DRAM] || regression->grew[MEASURE_TIME];
     regression->culprits = arena_array(judge->arena, score->access_count + 1, sizeof(*regression->culprits));
@@ -210,7 +282,7 @@ static bool time_grew(double before, double after, double allow)
     return after > before * (1 + allow / 100) * (1 + noise);
 }
 
-static bool judge_kernel(struct regression *out, const struct judge *judge)
+static bool judge_kernel(struct regression *out, struct judge *judge)
 {
     const struct kernel_cost *before = judge->before, *after = judge->after;
     double allow = judge->allow;
@@ -244,8 +316,9 @@ struct gate *gate_judge(const struct difference *difference, const struct cost *
         const struct kernel_pair *pair = &difference->kernels[i];
         if (pair->before == NULL || pair->after == NULL)
             continue;
-        const struct judge judge = {difference, pair, find_cost(before, pair->before), find_cost(after, pair->after),
-                                    allow,      arena};
+        struct judge judge = {.difference = difference, .pair = pair, .allow = allow, .arena = arena};
+        judge.before = find_cost(before, pair->before);
+        judge.after = find_cost(after, pair->after);
         if (judge.before != NULL && judge.after != NULL)
             gate->count += judge_kernel(&gate->regressions[gate->count], &judge);
     }

@@ -132,3 +132,36 @@ struct span quoted_span(const struct quoted *quoted, size_t offset, size_t lengt
     size_t to = raw_offset(quoted, offset + length);
     return (struct span){quoted->where.source, quoted->where.offset + from, to > from ? to - from : 1};
 }
+
+struct source_lines source_index(const struct source *source, struct arena *arena)
+{
+    size_t count = 1;
+    for (size_t i = 0; i < source->length; i++)
+        count += source->bytes[i] == '\n';
+    size_t *starts = arena_array(arena, count, sizeof(*starts));
+    size_t line = 1;
+    for (size_t i = 0; i < source->length; i++)
+        if (source->bytes[i] == '\n')
+            starts[line++] = i + 1;
+    return (struct source_lines){source, starts, count};
+}
+
+struct source_position source_locate_in(const struct source_lines *lines, size_t offset)
+{
+    size_t low = 0, high = lines->count;
+    if (offset > lines->source->length)
+        offset = lines->source->length;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (lines->starts[middle] <= offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    struct source_position at = {.line = low + 1, .line_start = lines->starts[low]};
+    at.column = offset - at.line_start + 1;
+    at.line_end = low + 1 < lines->count ? lines->starts[low + 1] - 1 : lines->source->length;
+    if (at.line_end > at.line_start && lines->source->bytes[at.line_end - 1] == '\r')
+        at.line_end--;
+    return at;
+}

@@ -54,4 +54,14 @@ struct source_position {
 };
 struct source_position source_locate(const struct source *source, size_t offset);
 
+/* The lines of a text, for who looks up many places in it: source_locate reads from the beginning each time. */
+struct source_lines {
+    const struct source *source;
+    const size_t *starts; /* offsets, ascending; the first is 0 */
+    size_t count;
+};
+struct source_lines source_index(const struct source *source, struct arena *arena);
+/* As source_locate. */
+struct source_position source_locate_in(const struct source_lines *lines, size_t offset);
+
 #endif

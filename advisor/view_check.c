@@ -1,6 +1,5 @@
 #include "view_check.h"
 
-#include "source.h"
 #include "view_diff.h"
 #include "view_put.h"
 
@@ -42,11 +41,11 @@ static uint64_t count_characters(const struct source *source, size_t from, size_
 }
 
 /* Where something is, up to the end of its first line. */
-static void put_place(json_t *object, struct span where)
+static void put_place(json_t *object, struct span where, struct view_places *places)
 {
     if (where.source == NULL)
         return;
-    struct source_position at = source_locate(where.source, where.offset);
+    struct source_position at = view_locate(places, where);
     size_t from = at.line_start + at.column - 1, to = from + where.length;
     if (to > at.line_end)
         to = at.line_end;
@@ -60,7 +59,7 @@ static void put_place(json_t *object, struct span where)
     put_number(object, "end_character", 1 + count_characters(where.source, at.line_start, to));
 }
 
-static json_t *make_diag(const struct diag *diag)
+static json_t *make_diag(const struct diag *diag, struct view_places *places)
 {
     json_t *object = json_object();
     put_text(object, "severity", diag->severity == DIAG_ERROR ? "error" : "warning");
@@ -68,19 +67,19 @@ static json_t *make_diag(const struct diag *diag)
     put_path(object, "message", diag->message);
     if (diag->note != NULL)
         put_path(object, "note", diag->note);
-    put_place(object, diag->where);
+    put_place(object, diag->where, places);
     return object;
 }
 
-static json_t *make_causes(const struct change *const *causes, size_t count)
+static json_t *make_causes(const struct change *const *causes, size_t count, struct view_places *places)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
-        add(list, view_change(causes[i]));
+        add(list, view_change(causes[i], places));
     return list;
 }
 
-static json_t *make_culprit(const struct culprit *culprit)
+static json_t *make_culprit(const struct culprit *culprit, struct view_places *places)
 {
     json_t *object = json_object();
     const struct access_score *score = culprit->after;
@@ -91,11 +90,11 @@ static json_t *make_culprit(const struct culprit *culprit)
     if (score->phase != PHASE_THREADS)
         put_text(object, "phase", score->phase == PHASE_COPY_IN ? "copy-in" : "copy-out");
     put_flag(object, "added", culprit->before == NULL);
-    put_place(object, score->access->where);
+    put_place(object, score->access->where, places);
     put_text(object, "measure", measure_keys[culprit->measure]);
     put_number(object, "before", culprit->from);
     put_number(object, "after", culprit->to);
-    put(object, "causes", make_causes(culprit->causes, culprit->cause_count));
+    put(object, "causes", make_causes(culprit->causes, culprit->cause_count, places));
     return object;
 }
 
@@ -121,17 +120,17 @@ static json_t *make_figures(const struct regression *regression)
     return figures;
 }
 
-static json_t *make_regression(const struct regression *regression)
+static json_t *make_regression(const struct regression *regression, struct view_places *places)
 {
     json_t *object = json_object(), *accesses = json_array();
     put_text(object, "kernel", regression->after->kernel->name.text);
-    put_place(object, regression->after->kernel->name.where);
+    put_place(object, regression->after->kernel->name.where, places);
     put(object, "figures", make_figures(regression));
     put_text(object, "bound_by", resource_name(regression->after->estimate.bound_by));
     for (size_t i = 0; i < regression->culprit_count; i++)
-        add(accesses, make_culprit(&regression->culprits[i]));
+        add(accesses, make_culprit(&regression->culprits[i], places));
     put(object, "accesses", accesses);
-    put(object, "causes", make_causes(regression->causes, regression->cause_count));
+    put(object, "causes", make_causes(regression->causes, regression->cause_count, places));
     return object;
 }
 
@@ -151,17 +150,19 @@ static json_t *list_kernels(const struct difference *difference, bool added)
 static json_t *make_file(const struct view_checked *file)
 {
     json_t *object = json_object(), *diagnostics = json_array(), *regressions = json_array();
+    struct view_places places = {.count = 0};
     put_path(object, "name", file->name);
     put_text(object, "status", status_name(file->status));
     for (size_t i = 0; i < file->diags->count; i++)
-        add(diagnostics, make_diag(&file->diags->items[i]));
+        add(diagnostics, make_diag(&file->diags->items[i], &places));
     put(object, "diagnostics", diagnostics);
     put_path(object, "against", file->against);
     for (size_t i = 0; file->gate != NULL && i < file->gate->count; i++)
-        add(regressions, make_regression(&file->gate->regressions[i]));
+        add(regressions, make_regression(&file->gate->regressions[i], &places));
     put(object, "regressions", regressions);
     put(object, "kernels_added", list_kernels(file->difference, true));
     put(object, "kernels_removed", list_kernels(file->difference, false));
+    arena_free(&places.arena);
     return object;
 }
 

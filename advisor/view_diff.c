@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "source.h"
 #include "view_put.h"
 
 static const char *kind_name(enum change_kind kind)
@@ -18,10 +17,22 @@ static const char *kind_name(enum change_kind kind)
     return "";
 }
 
-static void put_line(json_t *object, const char *key, struct span where)
+struct source_position view_locate(struct view_places *places, struct span where)
+{
+    size_t i = 0;
+    while (i < places->count && places->known[i].source != where.source)
+        i++;
+    if (i == VIEW_SOURCES_MAX)
+        return source_locate(where.source, where.offset);
+    if (i == places->count)
+        places->known[places->count++] = source_index(where.source, &places->arena);
+    return source_locate_in(&places->known[i], where.offset);
+}
+
+static void put_line(json_t *object, const char *key, struct span where, struct view_places *places)
 {
     if (where.source != NULL)
-        put_number(object, key, source_locate(where.source, where.offset).line);
+        put_number(object, key, view_locate(places, where).line);
 }
 
 /* A text that a side lacks is null. */
@@ -30,15 +41,15 @@ static void put_side(json_t *object, const char *key, const char *text)
     put(object, key, text == NULL ? json_null() : json_string(text));
 }
 
-json_t *view_change(const struct change *change)
+json_t *view_change(const struct change *change, struct view_places *places)
 {
     json_t *object = json_object(), *aspects = json_array();
     put_text(object, "change", kind_name(change->kind));
     put_text(object, "of", change->of);
     put_text(object, "name", change->name);
     put_text(object, "in", change->owner);
-    put_line(object, "line_before", change->where_before);
-    put_line(object, "line_after", change->where_after);
+    put_line(object, "line_before", change->where_before, places);
+    put_line(object, "line_after", change->where_after, places);
     for (size_t i = 0; i < change->aspect_count; i++) {
         json_t *aspect = json_object();
         put_text(aspect, "what", change->aspects[i].what);
@@ -138,6 +149,7 @@ json_t *view_diff(const struct view_side *before, const struct view_side *after,
 {
     json_t *root = json_object(), *changes = json_array(), *kernels = json_array();
     bool same = difference->change_count == 0;
+    struct view_places places = {.count = 0};
     put_text(root, "format", "sectorwise-diff-1");
     put_text(root, "layout", (after->spec != NULL ? after : before)->spec->name.text);
     put_text(root, "device", device->name);
@@ -146,12 +158,13 @@ json_t *view_diff(const struct view_side *before, const struct view_side *after,
     put_path(root, "before", before);
     put_path(root, "after", after);
     for (size_t i = 0; i < difference->change_count; i++)
-        add(changes, view_change(&difference->changes[i]));
+        add(changes, view_change(&difference->changes[i], &places));
     for (size_t i = 0; i < difference->kernel_count; i++)
         add(kernels, make_kernel(&difference->kernels[i], before->cost, after->cost, &same));
     put_flag(root, "same", same);
     put(root, "changes", changes);
     put(root, "arrays", make_arrays(before, after));
     put(root, "kernels", kernels);
+    arena_free(&places.arena);
     return root;
 }

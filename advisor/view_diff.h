@@ -7,6 +7,7 @@
 #include "cost.h"
 #include "device.h"
 #include "diff.h"
+#include "source.h"
 
 /* One of the two descriptions. */
 struct view_side {
@@ -20,7 +21,18 @@ struct view_side {
 json_t *view_diff(const struct view_side *before, const struct view_side *after, const struct difference *difference,
                   const struct device *device) __attribute__((warn_unused_result));
 
+enum { VIEW_SOURCES_MAX = 8 };
+
+/* The lines of the texts in which places are told. Zero-initialise; the arena's memory is the caller's to free. */
+struct view_places {
+    struct arena arena;
+    struct source_lines known[VIEW_SOURCES_MAX];
+    size_t count;
+};
+
+struct source_position view_locate(struct view_places *places, struct span where);
+
 /* A change as an object of a view. */
-json_t *view_change(const struct change *change) __attribute__((warn_unused_result));
+json_t *view_change(const struct change *change, struct view_places *places) __attribute__((warn_unused_result));
 
 #endif
