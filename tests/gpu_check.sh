@@ -8,10 +8,11 @@
 #
 #   tests/gpu_check.sh [prepare|run]    prepare: only writes the code to build/gpu; run: only uses what is there
 #
-# SECTORWISE, NVCC, GPU_ARCH (native), JOBS and DESCRIPTIONS (names in layouts/) may be set.
+# SECTORWISE, NVCC, GPU_ARCH (native), JOBS, DESCRIPTIONS (their names) and STEPS (some of those below) may be set.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 EVERY=${EVERY:-particles transpose bvh}
+STEPS=${STEPS:-compile run_programs compare_counts sanitize}
 COUNTED='blocks stream turn' # of tests/generated: the others have atomics of bytes, whose retries nobody can predict
 tool=${SECTORWISE:-build/sectorwise}
 work=build/gpu
@@ -236,9 +237,6 @@ if [ "${1-}" != prepare ] && ! nvidia-smi -L >/dev/null 2>&1; then
 fi
 if [ "${1-}" != run ]; then prepare || exit 1; fi
 if [ "${1-}" = prepare ]; then exit 0; fi
-compile
-run_programs
-compare_counts
-sanitize
+for step in $STEPS; do "$step"; done
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

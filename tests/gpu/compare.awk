@@ -3,7 +3,7 @@
 # OP PHASE REQUESTS SECTORS WAVEFRONTS CONFLICTS" of the prediction; ncu's raw page, then its source page, as CSV.
 #
 # Counters of shared memory carry arbitration with other traffic on top of the bank conflicts, in both of their kinds:
-# wavefronts minus conflicts must be equal, and what is on top be a tenth at most.
+# wavefronts minus conflicts must be equal, and what is on top be a quarter at most.
 
 function predict(key, wavefronts) {
     if ($4 == "global" && $5 == "atomic") {
@@ -134,7 +134,7 @@ file == 3 && source > 0 && /LDG/ {
 function noisy(key, what, p, m) {
     p = predicted[key, what " conflicts"] + 0
     m = measured[key, what " conflicts"] + 0
-    return m < p || m > p + (predicted[key, what] + p) / 10
+    return m < p || m > p + (predicted[key, what] + p) / 4
 }
 
 END {
