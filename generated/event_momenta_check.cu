@@ -446,7 +446,7 @@ struct compare_leaves {
 // Whether the places of a record hold what C's record does; marks them as owned.
 struct compare_places {
     const unsigned char *base, *record;
-    std::uint8_t *owned;
+    std::int16_t *owned;
     bool same = true;
 
     template <class T>
@@ -463,7 +463,7 @@ struct compare_places {
 template <class View, class Record>
 inline bool storage_holds(const View &view, const Record *array, std::int64_t bytes, std::int64_t records, bool padded)
 {
-    std::vector<std::uint8_t> owned(std::size_t(bytes), 0);
+    std::vector<std::int16_t> owned(std::size_t(bytes), 0);
     bool same = true;
     for (std::int64_t i = 0; i < records; ++i) {
         compare_places visit{view.base, reinterpret_cast<const unsigned char *>(array + i), owned.data()};
@@ -1019,7 +1019,7 @@ struct watched_array {
     // known is what it held before or what belongs there. `padded`: padding may be written.
     bool holds(bool padded, bool some)
     {
-        std::vector<std::uint8_t> owned(std::size_t(place.bytes), 0);
+        std::vector<std::int16_t> owned(std::size_t(place.bytes), 0);
         bool same = true;
         for (std::size_t i = 0; i < records.size(); ++i) {
             compare_known visit{*this, std::int64_t(i), owned.data(), some, true};
@@ -1033,7 +1033,7 @@ struct watched_array {
     struct compare_known {
         watched_array &all;
         std::int64_t record;
-        std::uint8_t *owned;
+        std::int16_t *owned;
         bool some, same;
 
         template <class T>

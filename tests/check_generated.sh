@@ -94,6 +94,11 @@ compile_cuda() {
     if [ "$candidate" != "$last" ] || [ "$scale" = small ] || ! command -v "$nvcc" >/dev/null; then return; fi
     check "$case: nvcc $arch" "$nvcc" -std=c++17 -Werror all-warnings -arch="$arch" -c -o "$scratch/check.o" \
         "$scratch/$1_check.cu"
+    # Twice in a file, in two files that are linked as device code.
+    printf '#include "%s_kernels.cuh"\n#include "%s_kernels.cuh"\nint main()\n{\n}\n' "$1" "$1" >"$scratch/user.cu"
+    printf '#include "%s_kernels.cuh"\nint other();\nint other()\n{\n    return 0;\n}\n' "$1" >"$scratch/other.cu"
+    check "$case: nvcc, separable" "$nvcc" -std=c++17 -Werror all-warnings -rdc=true -arch="$arch" -I"$scratch" \
+        -o "$scratch/separable" "$scratch/user.cu" "$scratch/other.cu"
     # The next case is for another GPU.
     case $arch in sm_75) arch=sm_80 ;; sm_80) arch=sm_90 ;; *) arch=sm_75 ;; esac
 }
