@@ -422,7 +422,9 @@ static void print_best(struct text *out, struct arena *arena, const json_t *best
 static void print_conversion(struct text *out, struct arena *arena, const json_t *view, const json_t *best)
 {
     double conversion_us = get_real(best, "conversion_us");
-    if (conversion_us <= 0)
+    const json_t *advice = json_object_get(view, "advice");
+    /* Where nothing is gained, nobody should convert. */
+    if (conversion_us <= 0 || (advice != NULL && strcmp(json_string_value(advice), "change") != 0))
         return;
     text_printf(out, "\nconverting from aos and back takes %s", show_time(arena, conversion_us));
     const json_t *pays = json_object_get(best, "pays_after_calls");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "checked.h"
+#include "rank_sensitivity.h"
 #include "request.h"
 
 enum { COMBINATIONS_MAX = 4096, ROUNDS_MAX = 4 };
@@ -414,5 +415,6 @@ struct ranking *rank_spec(const struct spec *spec, const struct device *device, 
     ranking->items = arena_array(arena, results.count + 1, sizeof(*ranking->items));
     for (size_t i = 0; i < results.count; i++)
         ranking->items[i] = results.items[i].ranked;
+    ranking->sensitivity = rank_sensitivity(ranking, spec, device, arena, diags);
     return ranking;
 }

@@ -31,9 +31,12 @@ struct ranked {
     uint64_t wavefronts;
 };
 
+struct sensitivity;
+
 struct ranking {
     struct ranked *items; /* best first */
     size_t count;
+    const struct sensitivity *sensitivity; /* rank_sensitivity.h; NULL where it was not looked at */
     bool exhaustive; /* every combination was scored; else arrays were improved one at a time from the defaults */
 };
 

@@ -97,14 +97,40 @@ bool traffic_has_trips(const struct traffic *traffic, const struct pattern *patt
     return loops;
 }
 
+static void add_reads(struct coverage **reads, const struct pattern *pattern, const int64_t *addresses, unsigned count,
+                      uint64_t bytes, const uint64_t trips[])
+{
+    if (*reads == NULL)
+        *reads = coverage_new(bytes, 1, 1);
+    if (*reads == NULL || !coverage_add(*reads, 0, false, addresses, count, pattern->width, LAUNCH_DIMS_MAX - 3,
+                                        pattern->step + 3, trips))
+        abort();
+}
+
+/* Notes a load's trips around the innermost loop alone, where it has one like the loads before it. */
+static void add_inner(struct traffic *traffic, const struct pattern *pattern, const int64_t *addresses, unsigned count,
+                      uint64_t bytes)
+{
+    uint64_t trips[LAUNCH_DIMS_MAX - 3], times = 1;
+    unsigned inner = LAUNCH_DIMS_MAX - 1;
+    while (inner >= 3 && pattern->count[inner] <= 1)
+        inner--;
+    for (unsigned k = 3; k < LAUNCH_DIMS_MAX; k++) {
+        trips[k - 3] = k == inner ? pattern->count[k] : 1;
+        if (k != inner && !checked_mul_u64(&times, times, pattern->count[k]))
+            times = 0;
+    }
+    if (inner < 3)
+        times = 0;
+    traffic->inner_times = traffic->inner_reads == NULL || traffic->inner_times == times ? times : 0;
+    add_reads(&traffic->inner_reads, pattern, addresses, count, bytes, trips);
+}
+
 void traffic_add_trips(struct traffic *traffic, const struct pattern *pattern, const int64_t *addresses, unsigned count,
                        uint64_t bytes)
 {
-    if (traffic->box_reads == NULL)
-        traffic->box_reads = coverage_new(bytes, 1, 1);
-    if (traffic->box_reads == NULL || !coverage_add(traffic->box_reads, 0, false, addresses, count, pattern->width,
-                                                    LAUNCH_DIMS_MAX - 3, pattern->step + 3, pattern->count + 3))
-        abort();
+    add_reads(&traffic->box_reads, pattern, addresses, count, bytes, pattern->count + 3);
+    add_inner(traffic, pattern, addresses, count, bytes);
 }
 
 static void count_block(struct run_traffic *sum, const struct set_block *block)
@@ -159,21 +185,32 @@ void traffic_end_run(struct traffic *traffic, uint64_t weight)
     traffic_forget(traffic, false);
 }
 
+/* Takes what is read once, so many times, for what the box's runs read, where that is less. */
+static void keep_reads(struct run_traffic *box, const struct footprint *once, uint64_t times)
+{
+    uint64_t sectors;
+    if (!checked_mul_u64(&sectors, once->read_sectors, times) || sectors >= box->read_sectors)
+        return;
+    box->read_sectors = sectors;
+    box->read_lines = once->lines * times;
+    box->read_pairs = once->read_pairs * times;
+}
+
 void traffic_end_box(struct traffic *traffic, uint64_t blocks, const struct device *device)
 {
     const uint64_t kept = (uint64_t)device->l1_bytes / SECTOR_BYTES / 2;
-    struct run_traffic *box = &traffic->box;
     struct footprint once;
-    if (traffic->box_reads != NULL && box->read_sectors > 0 && coverage_count(traffic->box_reads, &once) &&
-        once.read_sectors <= kept && once.read_sectors < box->read_sectors / blocks) {
-        box->read_sectors = once.read_sectors * blocks;
-        box->read_lines = once.lines * blocks;
-        box->read_pairs = once.read_pairs * blocks;
-    }
-    run_traffic_add(&traffic->sum, box, 1);
-    *box = (struct run_traffic){0};
+    uint64_t times;
+    if (traffic->box_reads != NULL && coverage_count(traffic->box_reads, &once) && once.read_sectors <= kept)
+        keep_reads(&traffic->box, &once, blocks);
+    else if (traffic->inner_reads != NULL && checked_mul_u64(&times, traffic->inner_times, blocks) && times > 0 &&
+             coverage_count(traffic->inner_reads, &once))
+        keep_reads(&traffic->box, &once, times);
+    run_traffic_add(&traffic->sum, &traffic->box, 1);
+    traffic->box = (struct run_traffic){0};
     coverage_free(traffic->box_reads);
-    traffic->box_reads = NULL;
+    coverage_free(traffic->inner_reads);
+    traffic->box_reads = traffic->inner_reads = NULL;
 }
 
 void traffic_forget(struct traffic *traffic, bool whole_box)
@@ -182,6 +219,8 @@ void traffic_forget(struct traffic *traffic, bool whole_box)
     traffic->run_wavefronts = traffic->run_page_moves = 0;
     if (whole_box && traffic->box_reads != NULL)
         coverage_clear(traffic->box_reads);
+    if (whole_box && traffic->inner_reads != NULL)
+        coverage_clear(traffic->inner_reads);
 }
 
 void traffic_merge(struct traffic *to, const struct traffic *more)
@@ -205,4 +244,5 @@ void traffic_free(struct traffic *traffic)
     free(traffic->pages);
     block_set_free(&traffic->run);
     coverage_free(traffic->box_reads);
+    coverage_free(traffic->inner_reads);
 }

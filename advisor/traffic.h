@@ -28,13 +28,15 @@ struct run_traffic {
 };
 
 struct traffic {
-    struct block_set run;       /* of the straight run at hand, at the box's first point */
-    uint64_t run_wavefronts;    /* ... of its loads */
-    uint64_t run_page_moves;    /* ... and how often its lanes went to another page */
-    struct run_traffic box;     /* of the box at hand, every run as often as it repeats */
-    struct coverage *box_reads; /* what one block of the box at hand reads in all its trips; NULL without loops */
-    struct run_traffic sum;     /* of the boxes before it */
-    uint64_t *pages;            /* that were touched, a bit each */
+    struct block_set run;         /* of the straight run at hand, at the box's first point */
+    uint64_t run_wavefronts;      /* ... of its loads */
+    uint64_t run_page_moves;      /* ... and how often its lanes went to another page */
+    struct run_traffic box;       /* of the box at hand, every run as often as it repeats */
+    struct coverage *box_reads;   /* what one block of the box at hand reads in all its trips; NULL without loops */
+    struct coverage *inner_reads; /* ... and in the trips of its innermost loop */
+    uint64_t inner_times;         /* how often a block goes around that; 0: not the same for all its loads */
+    struct run_traffic sum;       /* of the boxes before it */
+    uint64_t *pages;              /* that were touched, a bit each */
     size_t page_words;
 };
 
@@ -54,7 +56,8 @@ void traffic_add_trips(struct traffic *traffic, const struct pattern *pattern, c
 /* The straight run ends; it is repeated `weight` times in the box. */
 void traffic_end_run(struct traffic *traffic, uint64_t weight);
 
-/* The box ends. What a block of it reads in all its trips is read once where it fits half of L1. */
+/* The box ends. What a block of it reads in all its trips is read once where it fits half of L1, else once each time
+ * that the innermost loop is gone around, which comes by the same sectors soon. */
 void traffic_end_box(struct traffic *traffic, uint64_t blocks, const struct device *device);
 
 /* Forgets the run at hand and, where told so, what the box reads in its trips: both come again. */

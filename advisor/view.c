@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "checked.h"
+#include "rank_sensitivity.h"
 #include "request.h"
 #include "view_put.h"
 #include "view_verdict.h"
@@ -383,6 +384,59 @@ static json_t *make_candidate(struct maker *maker, const struct ranking *ranking
     return object;
 }
 
+static const char *advice_name(enum view_advice advice)
+{
+    switch (advice) {
+    case ADVICE_ONE:
+        return "one";
+    case ADVICE_KEEP:
+        return "keep";
+    case ADVICE_NO_MATTER:
+        return "no-matter";
+    case ADVICE_CHANGE:
+        break;
+    }
+    return "change";
+}
+
+static json_t *make_change(const struct maker *maker, const struct ranking *ranking, const struct rank_change *change)
+{
+    json_t *object = json_object();
+    switch (change->kind) {
+    case CHANGE_EXTENT:
+        put_text(object, "of", "extent");
+        put_real(object, "factor", change->factor);
+        break;
+    case CHANGE_CALLS:
+        put_text(object, "of", "calls");
+        put_text(object, "kernel", change->kernel->name.text);
+        put_real(object, "factor", change->factor);
+        break;
+    case CHANGE_DEVICE:
+        put_text(object, "of", "device");
+        put_text(object, "device", change->device->name);
+        put_flag(object, "calibrated", change->device->calibrated);
+        break;
+    }
+    put(object, "arrays", make_choice(maker, ranking->items[change->winner].chosen));
+    return object;
+}
+
+/* How far the first leads the best that does not tie with it, and what would make another win. */
+static json_t *make_sensitivity(const struct maker *maker, const struct ranking *ranking)
+{
+    const struct sensitivity *sensitivity = ranking->sensitivity;
+    json_t *object = json_object(), *changes = json_array();
+    if (sensitivity->next < ranking->count) {
+        put(object, "next", make_choice(maker, ranking->items[sensitivity->next].chosen));
+        put_real(object, "lead", ranking->items[sensitivity->next].time_us / ranking->items[0].time_us);
+    }
+    for (size_t i = 0; i < sensitivity->change_count; i++)
+        add(changes, make_change(maker, ranking, &sensitivity->changes[i]));
+    put(object, "changes", changes);
+    return object;
+}
+
 json_t *view_rank(const struct spec *spec, const struct device *device, const struct ranking *ranking, size_t top,
                   struct diags *diags)
 {
@@ -401,6 +455,10 @@ json_t *view_rank(const struct spec *spec, const struct device *device, const st
     view_verdict(&verdict, spec, device, ranking);
     put_text(root, "verdict", text_string(&verdict));
     text_free(&verdict);
+    if (ranking->count > 0)
+        put_text(root, "advice", advice_name(view_advise(ranking, spec->array_count)));
+    if (ranking->sensitivity != NULL)
+        put(root, "sensitivity", make_sensitivity(&maker, ranking));
     size_t usual = view_find_default(ranking, spec->array_count);
     json_t *candidates = json_array();
     for (size_t i = 0; i < ranking->count && (top == 0 || i < top); i++)

@@ -1,7 +1,10 @@
 #include "view_verdict.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "rank_sensitivity.h"
 #include "view.h"
 
 struct verdict {
@@ -89,9 +92,16 @@ static void say_keep(const struct verdict *verdict)
 static void say_no_matter(const struct verdict *verdict)
 {
     const double noteworthy = 1.1;
-    const struct ranked *worst = &verdict->ranking->items[verdict->ranking->count - 1];
+    const size_t count = verdict->ranking->count;
+    const struct ranked *worst = &verdict->ranking->items[count - 1];
     double factor = times_slower(worst, verdict->best);
     size_t told, last;
+    if (count_ties(verdict->ranking) == count) {
+        text_puts(verdict->out, "the layout does not matter here: ");
+        text_printf(verdict->out, count == 2 ? "both" : "all %zu", count);
+        text_puts(verdict->out, " candidates are within 2 % of the best");
+        return;
+    }
     text_puts(verdict->out, "the layout hardly matters here: ");
     say_choice(verdict, verdict->usual, &told, &last);
     text_puts(verdict->out, told == 1 ? " is within 2 % of the best" : " are within 2 % of the best");
@@ -101,16 +111,80 @@ static void say_no_matter(const struct verdict *verdict)
     say_factor(verdict->out, factor, "slower");
 }
 
+/* Whether two candidates of the only array differ in the size of their tiles alone. */
+static bool same_but_tile(const struct ranked *a, const struct ranked *b)
+{
+    const struct candidate *x = &a->chosen[0]->candidate, *y = &b->chosen[0]->candidate;
+    const char *x_plan = strrchr(x->text, '/'), *y_plan = strrchr(y->text, '/');
+    return x->layout.kind == LAYOUT_AOSOA && y->layout.kind == LAYOUT_AOSOA && x_plan != NULL && y_plan != NULL &&
+           strcmp(x_plan, y_plan) == 0;
+}
+
+static unsigned long tile_of(const struct ranked *ranked)
+{
+    return strtoul(strchr(ranked->chosen[0]->candidate.text, '(') + 1, NULL, 10);
+}
+
+/* "aosoa(8|32|128)/direct": a tied candidate and those after it that differ in their tiles alone, smallest first. */
+static void say_tied(const struct verdict *verdict, size_t first, size_t ties)
+{
+    const struct ranked *items = verdict->ranking->items;
+    const char *text = items[first].chosen[0]->candidate.text;
+    bool more = false;
+    for (size_t i = first + 1; i < ties; i++)
+        more |= same_but_tile(&items[first], &items[i]);
+    if (!more) {
+        text_puts(verdict->out, text);
+        return;
+    }
+    for (unsigned long said = 0;;) {
+        unsigned long next = ULONG_MAX;
+        for (size_t i = first; i < ties; i++)
+            if (same_but_tile(&items[first], &items[i]) && tile_of(&items[i]) > said && tile_of(&items[i]) < next)
+                next = tile_of(&items[i]);
+        if (next == ULONG_MAX)
+            break;
+        text_printf(verdict->out, said == 0 ? "aosoa(%lu" : "|%lu", next);
+        said = next;
+    }
+    text_puts(verdict->out, strchr(text, ')'));
+}
+
+/* Who ties with the best: by name where there is one array and few of them. */
+static void say_ties(const struct verdict *verdict)
+{
+    enum { NAMED_MOST = 3 };
+    const size_t ties = count_ties(verdict->ranking);
+    const struct ranked *items = verdict->ranking->items;
+    size_t named = 0, shown = 0, first[NAMED_MOST] = {0};
+    for (size_t i = 1; i < ties; i++) {
+        bool earlier = false;
+        for (size_t j = 1; j < i && !earlier; j++)
+            earlier = same_but_tile(&items[j], &items[i]);
+        if (!earlier && named < NAMED_MOST)
+            first[shown++] = i;
+        named += !earlier;
+    }
+    if (ties < 2)
+        return;
+    if (verdict->spec->array_count > 1 || named > NAMED_MOST) {
+        text_printf(verdict->out, ties == 2 ? " (another ties with it)" : " (%zu others tie with it)", ties - 1);
+        return;
+    }
+    text_puts(verdict->out, " (");
+    for (size_t n = 0; n < shown; n++) {
+        text_puts(verdict->out, n == 0 ? "" : n + 1 == shown ? " and " : ", ");
+        say_tied(verdict, first[n], ties);
+    }
+    text_puts(verdict->out, ties == 2 ? " ties with it)" : " tie with it)");
+}
+
 static void say_change(const struct verdict *verdict)
 {
     size_t told, last;
     text_puts(verdict->out, "use ");
     say_choice(verdict, verdict->best, &told, &last);
-    size_t ties = count_ties(verdict->ranking);
-    if (ties == 2)
-        text_puts(verdict->out, " (another ties with it)");
-    else if (ties > 2)
-        text_printf(verdict->out, " (%zu others tie with it)", ties - 1);
+    say_ties(verdict);
     text_puts(verdict->out, ": estimated ");
     if (verdict->usual != NULL) {
         say_factor(verdict->out, times_slower(verdict->usual, verdict->best), "faster");
@@ -123,6 +197,71 @@ static void say_change(const struct verdict *verdict)
     text_puts(verdict->out, " than the slowest asked for");
 }
 
+/* "aosoa(32)/wide(4)", or of several arrays those unlike the best's. */
+static void say_winner(const struct verdict *verdict, size_t winner)
+{
+    const struct ranked *other = &verdict->ranking->items[winner];
+    bool any = false;
+    for (size_t i = 0; i < verdict->spec->array_count; i++) {
+        const struct option *option = other->chosen[i];
+        if (option == verdict->best->chosen[i])
+            continue;
+        text_printf(verdict->out, any ? " and %s" : "%s", option->candidate.text);
+        if (verdict->spec->array_count > 1)
+            text_printf(verdict->out, " for '%s'", option->array->name.text);
+        any = true;
+    }
+}
+
+static void say_times(struct text *out, double factor)
+{
+    if (factor < 1)
+        text_printf(out, "1/%.0f of", 1 / factor);
+    else
+        text_printf(out, "%.0f times", factor);
+}
+
+/* What would have to change for another to win; changes with one winner in a row are told together. */
+static void say_sensitivity(const struct verdict *verdict)
+{
+    const struct sensitivity *sensitivity = verdict->ranking->sensitivity;
+    for (size_t i = 0; sensitivity != NULL && i < sensitivity->change_count; i++) {
+        const struct rank_change *change = &sensitivity->changes[i];
+        const bool again = i > 0 && change->winner == sensitivity->changes[i - 1].winner;
+        text_puts(verdict->out, again ? "" : i == 0 ? "; otherwise " : ", ");
+        if (!again)
+            say_winner(verdict, change->winner);
+        text_puts(verdict->out, again ? " or" : "");
+        switch (change->kind) {
+        case CHANGE_EXTENT:
+            text_puts(verdict->out, " at ");
+            say_times(verdict->out, change->factor);
+            text_puts(verdict->out, " the extent");
+            break;
+        case CHANGE_CALLS:
+            text_puts(verdict->out, " at ");
+            say_times(verdict->out, change->factor);
+            text_printf(verdict->out, " the calls of '%s'", change->kernel->name.text);
+            break;
+        case CHANGE_DEVICE:
+            text_printf(verdict->out, " on %s", change->device->name);
+            break;
+        }
+    }
+}
+
+enum view_advice view_advise(const struct ranking *ranking, size_t array_count)
+{
+    const size_t usual = view_find_default(ranking, array_count);
+    if (ranking->count == 1)
+        return ADVICE_ONE;
+    if (usual == 0 && !ranking->items[0].tie)
+        return ADVICE_KEEP;
+    if (count_ties(ranking) == ranking->count || (usual < ranking->count && ranking->items[usual].tie))
+        return ADVICE_NO_MATTER;
+    return ADVICE_CHANGE;
+}
+
 void view_verdict(struct text *out, const struct spec *spec, const struct device *device, const struct ranking *ranking)
 {
     struct verdict verdict = {out, spec, ranking, NULL, NULL};
@@ -133,16 +272,23 @@ void view_verdict(struct text *out, const struct spec *spec, const struct device
     if (usual < ranking->count)
         verdict.usual = &ranking->items[usual];
     size_t told, last;
-    if (ranking->count == 1) {
+    switch (view_advise(ranking, spec->array_count)) {
+    case ADVICE_ONE:
         text_puts(out, "there is one candidate, ");
         say_choice(&verdict, verdict.best, &told, &last);
-    } else if (verdict.usual == verdict.best && !verdict.best->tie)
+        break;
+    case ADVICE_KEEP:
         say_keep(&verdict);
-    else if (verdict.usual != NULL && verdict.usual->tie)
+        break;
+    case ADVICE_NO_MATTER:
         say_no_matter(&verdict);
-    else
+        break;
+    case ADVICE_CHANGE:
         say_change(&verdict);
+        break;
+    }
     text_printf(out, "; bound by %s", view_resource_title(verdict.best->bound_by));
+    say_sensitivity(&verdict);
     if (!ranking->exhaustive)
         text_puts(out, "; arrays were improved one at a time");
     text_printf(out, "; counts are exact, times are an estimate for %s (%s)", device->name,

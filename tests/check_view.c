@@ -109,7 +109,7 @@ struct row {
     bool tie;
 };
 
-enum { ROWS_MAX = 4 };
+enum { ROWS_MAX = 5 };
 
 static void make_ranked(struct fixture *f, struct ranked *out, const struct row *row)
 {
@@ -172,6 +172,16 @@ static const struct {
      "use soa/direct for 'p' (2 others tie with it): estimated 3.0 times faster than aos/direct; bound by DRAM"},
     {two_arrays,
      {{"soa/direct;row-major/direct", 100, true}, {"aos/direct;row-major/direct", 101, true}},
+     "the layout does not matter here: both candidates are within 2 % of the best; bound by DRAM"},
+    {two_arrays,
+     {{"soa/direct;row-major/direct", 100, true},
+      {"aos/direct;row-major/direct", 101, true},
+      {"aosoa(8)/direct;row-major/direct", 102, true}},
+     "the layout does not matter here: all 3 candidates are within 2 % of the best; bound by DRAM"},
+    {two_arrays,
+     {{"soa/direct;row-major/direct", 100, true},
+      {"aos/direct;row-major/direct", 101, true},
+      {"aosoa(8)/direct;row-major/direct", 105, false}},
      "the layout hardly matters here: aos/direct for 'p' is within 2 % of the best; bound by DRAM"},
     {two_arrays,
      {{"soa/direct;row-major/staged", 100, true},
@@ -191,6 +201,14 @@ static const struct {
     {two_arrays,
      {{"aos(align=16)/direct;aos(align=16)/direct", 10, false}, {"aos/direct;row-major/direct", 19, false}},
      "use aos(align=16)/direct for 'p' and 'q': estimated 1.9 times faster than the default layouts; bound by DRAM"},
+    {pinned,
+     {{"soa/wide(4)", 100, true},
+      {"aosoa(32)/wide(4)", 100, true},
+      {"soa/vector", 101, true},
+      {"aosoa(8)/wide(4)", 101, true},
+      {"soa/direct", 200, false}},
+     "use soa/wide(4) for 'p' (aosoa(8|32)/wide(4) and soa/vector tie with it): estimated 2.0 times faster than "
+     "soa/direct; bound by DRAM"},
     {pinned,
      {{"soa/wide(4)", 100, false}, {"soa/direct", 200, false}},
      "use soa/wide(4) for 'p': estimated 2.0 times faster than soa/direct; bound by DRAM"},
