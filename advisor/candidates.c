@@ -275,6 +275,7 @@ struct options *candidates_enumerate(const struct spec *spec, const struct devic
         *options = (struct options){.array = array};
         if (!pin->set || !pin->has_plan)
             *options = candidates_offer(spec, device, arena, array, pin->set ? &pin->candidate.layout : NULL);
+        options->open = !pin->set;
         if (options->count > 0)
             continue;
         struct pin described = {.candidate = {.layout = layout_default(array)}, .where = array->name.where};

@@ -37,6 +37,7 @@ struct options {
     const struct array *array;
     struct option **items;
     size_t count;
+    bool open; /* neither pinned nor restricted: others may join */
 };
 
 /* A --candidate ARRAY=LAYOUT/PLAN of the command line (or ARRAY=LAYOUT: its plans vary). */

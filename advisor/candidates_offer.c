@@ -187,5 +187,5 @@ struct options candidates_offer(const struct spec *spec, const struct device *de
         offer_plans(&offering, *only);
     else
         offer_layouts(&offering);
-    return (struct options){array, offering.items, offering.count};
+    return (struct options){.array = array, .items = offering.items, .count = offering.count};
 }

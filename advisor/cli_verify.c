@@ -17,7 +17,7 @@ static const struct ranked *predict(struct run *run)
         return NULL;
     struct options *options = arena_array(&run->arena, run->spec->array_count, sizeof(*options));
     for (size_t i = 0; i < run->spec->array_count; i++)
-        options[i] = (struct options){chosen[i]->array, &chosen[i], 1};
+        options[i] = (struct options){.array = chosen[i]->array, .items = &chosen[i], .count = 1};
     const struct ranking *ranking = rank_spec(run->spec, run->device, options, &run->arena, &run->diags);
     return ranking == NULL || diag_failed(&run->diags) ? NULL : &ranking->items[0];
 }

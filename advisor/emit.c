@@ -351,6 +351,21 @@ static int64_t count_hidden(const json_t *view)
     return hidden;
 }
 
+/* "split(...)/vector" where the whole would push the numbers out; the sentence at the end says it in full. */
+static const char *shorten_choice(struct arena *arena, const char *candidate)
+{
+    enum { LONGEST = 36 };
+    const char *open = strchr(candidate, '('), *close = strrchr(candidate, ')');
+    const char *plan = strrchr(candidate, '/');
+    if (strlen(candidate) <= LONGEST || open == NULL || close == NULL)
+        return candidate;
+    while (plan != NULL && close > plan && close > open) /* the last bracket of the layout */
+        close--;
+    while (close > open && *close != ')')
+        close--;
+    return arena_printf(arena, "%.*s(...%s", (int)(open - candidate), candidate, close);
+}
+
 static void print_candidates(struct text *out, struct arena *arena, const json_t *view, bool color)
 {
     const char *names[TABLE_COLUMNS_MAX];
@@ -372,7 +387,7 @@ static void print_candidates(struct text *out, struct arena *arena, const json_t
         table_printf(&table, PAINT_NONE, get_bool(candidate, "tie") ? "%s=" : "%s ",
                      show_count(arena, get_count(candidate, "rank")));
         for (size_t i = 0; i < varied; i++)
-            table_cell(&table, PAINT_NONE, choice_of(candidate, names[i]));
+            table_cell(&table, PAINT_NONE, shorten_choice(arena, choice_of(candidate, names[i])));
         cells_ranked(&table, candidate, (double)get_count(candidate, "dram_bytes"));
         cell_ratio(&table, candidate, "ratio");
         table_cell(&table, PAINT_NONE, show_bytes(arena, (double)get_count(candidate, "memory_bytes")));
@@ -416,6 +431,49 @@ static void print_best(struct text *out, struct arena *arena, const json_t *best
     if (i < 2)
         return;
     table_paint(out, PAINT_TITLE, color, "\nthe best, one launch of each kernel\n");
+    table_print(&table, out, EMIT_WIDTH, color);
+}
+
+static const char *join_names(struct arena *arena, const json_t *names)
+{
+    const json_t *name;
+    const char *joined = "";
+    size_t i;
+    json_array_foreach(names, i, name) joined =
+        arena_printf(arena, "%s%s%s", joined, i == 0 ? "" : " ", json_string_value(name));
+    return joined;
+}
+
+/* Each group of the best candidate's splits, a kernel a line, beside what its leaves would move each by itself. */
+static void print_groups(struct text *out, struct arena *arena, const json_t *view, bool color)
+{
+    const json_t *group, *kernel;
+    size_t g, k;
+    struct emit_table table = {.arena = arena};
+    table_column(&table, "group", TABLE_LEFT, 0);
+    table_column(&table, "layout", TABLE_LEFT, 3);
+    table_column(&table, "bytes", TABLE_RIGHT, 2);
+    table_column(&table, "kernel", TABLE_LEFT, 0);
+    table_column(&table, "requests", TABLE_RIGHT, 1);
+    table_column(&table, "efficiency", TABLE_RIGHT, 1);
+    table_column(&table, "sectors", TABLE_RIGHT, 0);
+    table_column(&table, "apart", TABLE_RIGHT, 0);
+    json_array_foreach(json_object_get(view, "groups"), g, group)
+        json_array_foreach(json_object_get(group, "kernels"), k, kernel)
+    {
+        table_cell(&table, PAINT_NONE, k == 0 ? join_names(arena, json_object_get(group, "fields")) : "");
+        table_cell(&table, PAINT_NONE, k == 0 ? get_text(group, "layout") : "");
+        table_cell(&table, PAINT_NONE, k == 0 ? show_count(arena, get_count(group, "record_bytes")) : "");
+        table_cell(&table, PAINT_NONE, get_text(kernel, "name"));
+        cell_count(&table, kernel, "requests");
+        cell_efficiency(&table, kernel);
+        cell_count(&table, kernel, "sectors");
+        cell_count(&table, kernel, "sectors_apart");
+    }
+    if (g == 0)
+        return;
+    table_paint(out, PAINT_TITLE, color,
+                "\nwhy these groups: sectors of one launch, and with each leaf apart (soa/direct)\n");
     table_print(&table, out, EMIT_WIDTH, color);
 }
 
@@ -474,6 +532,7 @@ void emit_rank(struct text *out, const json_t *view, bool color)
         text_puts(out, "  = within 2 % of the best: a tie with it\n");
     print_alike(out, view);
     print_best(out, &arena, best, color);
+    print_groups(out, &arena, view, color);
     print_conversion(out, &arena, view, best);
     text_putc(out, '\n');
     print_wrapped(out, get_text(view, "verdict"), EMIT_WIDTH, color);

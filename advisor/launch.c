@@ -743,7 +743,7 @@ static void run_neighbours(struct worker *worker, const struct box *box, unsigne
 /* Every point of a dimension on its own, on all cores where this is not inside such a loop already. */
 static void run_points(struct worker *worker, const struct box *box, unsigned dim)
 {
-    enum { FEW = 4 };
+    enum { FEW = 16 }; /* too few to wake others for */
     const uint64_t count = box->count[dim];
     const unsigned neighbours = neighbours_of(worker, box, dim);
     const int64_t parts = (int64_t)((count - 1) / neighbours + 1);

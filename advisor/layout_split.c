@@ -15,12 +15,11 @@ static const struct field *find_field(const struct splitting *splitting, const s
                                       size_t length)
 {
     struct text_guess guess = {.wanted = arena_copy(splitting->arena, name, length)};
-    for (size_t i = 0; i < type->field_count; i++) {
-        const char *known = type->fields[i].name.text;
-        if (strcmp(known, guess.wanted) == 0)
+    for (size_t i = 0; i < type->field_count; i++)
+        if (strcmp(type->fields[i].name.text, guess.wanted) == 0)
             return &type->fields[i];
-        text_guess_offer(&guess, known);
-    }
+    for (size_t i = 0; i < type->field_count; i++)
+        text_guess_offer(&guess, type->fields[i].name.text);
     *splitting->reason = arena_printf(splitting->arena, "'%s' has no field '%s'%s%s%s", type->name.text, guess.wanted,
                                       guess.best == NULL ? "" : "; did you mean '",
                                       guess.best == NULL ? "" : guess.best, guess.best == NULL ? "" : "'?");

@@ -20,7 +20,7 @@ struct part {
 struct context {
     const struct spec *spec;
     const struct device *device;
-    const struct options *options;
+    struct options *options;
     struct arena *arena;
     struct diags *diags;
     struct part *parts; /* by kernel, width, array and option */
@@ -379,12 +379,19 @@ static void drop_repeats(struct results *results, size_t arrays)
     results->count = kept;
 }
 
-static void prepare(struct context *context)
+/* Copies the options, with room for those that a search adds. */
+static void prepare(struct context *context, const struct options *options)
 {
     const struct spec *spec = context->spec;
-    for (size_t n = 0; n < spec->array_count; n++)
-        if (context->options[n].count > context->options_most)
-            context->options_most = context->options[n].count;
+    context->options = arena_array(context->arena, spec->array_count + 1, sizeof(*context->options));
+    for (size_t n = 0; n < spec->array_count; n++) {
+        struct options *mine = &context->options[n];
+        *mine = options[n];
+        mine->items = arena_array(context->arena, mine->count + GROUPS_FOUND_MAX, sizeof(struct option *));
+        memcpy(mine->items, options[n].items, mine->count * sizeof(struct option *));
+        if (mine->count + GROUPS_FOUND_MAX > context->options_most)
+            context->options_most = mine->count + GROUPS_FOUND_MAX;
+    }
     size_t parts = spec->kernel_count * 2 * (spec->array_count + 1) * (context->options_most + 1);
     context->parts = arena_array(context->arena, parts, sizeof(*context->parts));
     context->kernels = arena_array(context->arena, spec->kernel_count + 1, sizeof(struct kernel *));
@@ -393,28 +400,107 @@ static void prepare(struct context *context)
         context->kernels[k++] = kernel;
 }
 
+/* Scores and orders the combinations of the options at hand; false where not all were scored. */
+static bool rank_options(struct results *results, struct context *context)
+{
+    context->combinations = count_combinations(context);
+    results->count = 0;
+    if (context->combinations != 0)
+        rank_all(results, context);
+    else
+        rank_by_descent(results, context);
+    if (diag_failed(context->diags))
+        return false;
+    if (context->combinations == 0)
+        drop_repeats(results, context->spec->array_count);
+    sort_items(results->items, results->count);
+    return context->combinations != 0;
+}
+
+/* What the arrays are while one of them is searched: as in the best combination, but with a thread a record. */
+static struct option **narrow_choice(const struct context *context, const struct ranked *best)
+{
+    const size_t arrays = context->spec->array_count;
+    struct option **chosen = arena_array(context->arena, arrays + 1, sizeof(struct option *));
+    for (size_t n = 0; n < arrays; n++)
+        chosen[n] = best->chosen[n]->candidate.plan.kind == PLAN_WIDE ? context->options[n].items[0] : best->chosen[n];
+    return chosen;
+}
+
+/* Adds to each open array's options the splits that a search finds; false where there are none. */
+static bool search_groups(struct context *context, const struct ranked *best)
+{
+    struct option **others = narrow_choice(context, best);
+    bool any = false;
+    for (size_t n = 0; n < context->spec->array_count; n++) {
+        struct options *options = &context->options[n];
+        struct option *const chosen = others[n];
+        if (!options->open)
+            continue;
+        others[n] = options->items[0];
+        size_t found = groups_search(&options->items[options->count], context->spec, context->device, options->array,
+                                     others, context->arena);
+        others[n] = chosen;
+        options->count += found;
+        any |= found > 0;
+    }
+    return any;
+}
+
+static bool was_searched(const struct context *context, const struct options *before, const struct ranked *ranked)
+{
+    for (size_t n = 0; n < context->spec->array_count; n++)
+        if (option_number(context, n, ranked->chosen[n]) >= before[n].count)
+            return true;
+    return false;
+}
+
+/* Of what the search added, only what comes before all else is worth a line. */
+static void drop_searched(struct results *results, const struct context *context, const struct options *before)
+{
+    size_t kept = 0;
+    bool leads = true;
+    for (size_t i = 0; i < results->count; i++) {
+        const bool searched = was_searched(context, before, &results->items[i].ranked);
+        leads = leads && searched;
+        if (leads || !searched)
+            results->items[kept++] = results->items[i];
+    }
+    results->count = kept;
+    if (kept > 1)
+        results->items[0].ranked.tie = results->items[1].ranked.tie;
+}
+
+static struct group_evidence **explain_best(const struct context *context, const struct ranked *best)
+{
+    const size_t arrays = context->spec->array_count;
+    struct group_evidence **evidence = arena_array(context->arena, arrays + 1, sizeof(*evidence));
+    for (size_t n = 0; n < arrays; n++)
+        if (best->chosen[n]->candidate.layout.kind == LAYOUT_SPLIT)
+            evidence[n] = groups_explain(best->chosen[n], context->spec, context->device, context->arena);
+    return evidence;
+}
+
 struct ranking *rank_spec(const struct spec *spec, const struct device *device, const struct options *options,
                           struct arena *arena, struct diags *diags)
 {
-    struct context context = {.spec = spec, .device = device, .options = options, .arena = arena, .diags = diags};
+    struct context context = {.spec = spec, .device = device, .arena = arena, .diags = diags};
     struct results results = {0};
     struct ranking *ranking = arena_alloc(arena, sizeof(*ranking));
-    prepare(&context);
-    context.combinations = count_combinations(&context);
-    ranking->exhaustive = context.combinations != 0;
-    if (ranking->exhaustive)
-        rank_all(&results, &context);
-    else
-        rank_by_descent(&results, &context);
+    prepare(&context, options);
+    ranking->exhaustive = rank_options(&results, &context);
+    if (results.count > 0 && !diag_failed(diags) && search_groups(&context, &results.items[0].ranked)) {
+        ranking->exhaustive = rank_options(&results, &context);
+        drop_searched(&results, &context, options);
+    }
     if (diag_failed(diags))
         return NULL;
-    if (!ranking->exhaustive)
-        drop_repeats(&results, spec->array_count);
-    sort_items(results.items, results.count);
     ranking->count = results.count;
     ranking->items = arena_array(arena, results.count + 1, sizeof(*ranking->items));
     for (size_t i = 0; i < results.count; i++)
         ranking->items[i] = results.items[i].ranked;
     ranking->sensitivity = rank_sensitivity(ranking, spec, device, arena, diags);
+    if (ranking->count > 0)
+        ranking->evidence = explain_best(&context, &ranking->items[0]);
     return ranking;
 }

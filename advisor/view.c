@@ -437,6 +437,50 @@ static json_t *make_sensitivity(const struct maker *maker, const struct ranking 
     return object;
 }
 
+static json_t *make_group_use(struct maker *maker, const struct group_use *use)
+{
+    json_t *object = json_object();
+    put_text(object, "name", use->kernel->name.text);
+    put_count(maker, object, "requests", use->requests);
+    put_count(maker, object, "sectors", use->sectors);
+    put_count(maker, object, "sectors_apart", use->sectors_apart);
+    put_ratio(object, "efficiency", (double)use->unique_bytes, (double)use->sectors * SECTOR_BYTES);
+    return object;
+}
+
+static json_t *make_group(struct maker *maker, const struct array *array, const struct group_evidence *evidence)
+{
+    const struct group *group = evidence->group;
+    json_t *object = json_object(), *fields = json_array(), *kernels = json_array();
+    struct arena arena = {0};
+    put_text(object, "array", array->name.text);
+    for (size_t i = 0; i < group->member_count; i++)
+        add(fields, json_string(group->members[i].path));
+    put(object, "fields", fields);
+    put_text(object, "layout", notation_layout(&arena, &group->layout));
+    put_count(maker, object, "record_bytes", group->record_stride != 0 ? group->record_stride : group->record_size);
+    for (size_t i = 0; i < evidence->use_count; i++)
+        add(kernels, make_group_use(maker, &evidence->uses[i]));
+    put(object, "kernels", kernels);
+    arena_free(&arena);
+    return object;
+}
+
+/* The groups of the best candidate's splits; absent without any. */
+static void put_groups(struct maker *maker, json_t *root, const struct ranking *ranking)
+{
+    json_t *groups = json_array();
+    for (size_t n = 0; ranking->evidence != NULL && n < maker->spec->array_count; n++) {
+        const struct option *option = ranking->items[0].chosen[n];
+        for (unsigned g = 0; ranking->evidence[n] != NULL && g < option->mapping->group_count; g++)
+            add(groups, make_group(maker, option->array, &ranking->evidence[n][g]));
+    }
+    if (json_array_size(groups) > 0)
+        put(root, "groups", groups);
+    else
+        json_decref(groups);
+}
+
 json_t *view_rank(const struct spec *spec, const struct device *device, const struct ranking *ranking, size_t top,
                   struct diags *diags)
 {
@@ -464,6 +508,7 @@ json_t *view_rank(const struct spec *spec, const struct device *device, const st
     for (size_t i = 0; i < ranking->count && (top == 0 || i < top); i++)
         add(candidates, make_candidate(&maker, ranking, i, usual));
     put(root, "candidates", candidates);
+    put_groups(&maker, root, ranking);
     return finish(&maker, root, diags);
 }
 

@@ -4,7 +4,7 @@
 # others use the machine too. Rates a core go by that time. Exits 1 where something fails or two ways to count differ,
 # never because of a time.
 #
-#   SECTORWISE=TOOL BENCH_DIR=DIR tests/bench.sh      DIR holds bench_run, bench_score and bench_render
+#   SECTORWISE=TOOL BENCH_DIR=DIR tests/bench.sh      DIR holds bench_run, bench_score, bench_groups and bench_render
 set -u
 cd "$(dirname "$0")/.." || exit 2
 tool=${SECTORWISE:-build/sectorwise}
@@ -119,6 +119,20 @@ scatter_exponent() {
     awk -v ms="${1:-20000}" 'BEGIN { for (e = 26; e < 30 && ms * 2 <= 20000; e++) ms *= 2; print e }'
 }
 
+# groups_row WORK LIMIT_MS RUNS SPEC: the search alone, and the process's peak memory
+groups_row() {
+    if result=$(OMP_NUM_THREADS=2 "$bench/bench_groups" "$3" "$4") &&
+        held=$(OMP_NUM_THREADS=2 "$bench/bench_run" 1 "$bench/bench_groups" 1 "$4"); then
+        work=$1 limit=$2 runs=$3 peak=${held##* }
+        # shellcheck disable=SC2086
+        set -- $result
+        time_row "$work" "$limit" "$1" "$2" "$runs runs, in process, $3 found"
+        memory_row '  its peak memory' 64 'reading included'
+    else
+        fail "$1" "$2 ms" "$4"
+    fi
+}
+
 render_row() {
     if result=$("$bench/bench_render" 9); then
         # shellcheck disable=SC2086
@@ -152,7 +166,8 @@ irregular_rows 'score: indices from a table' "$data/gather.xml"
 
 process_row 'rank: 64 fields, 20 kernels (layouts as they are)' 1000 5 2 rank "$data/fields.xml"
 memory_row '  its peak memory' 64 'the largest of 5 runs'
-row '  the search over field groups' '1000 ms, 64 MiB' 'not built yet' '' 'comes with the issue of field groups'
+groups_row 'search over groups: 64 fields, 20 kernels, gathers' 1000 3 "$data/field_groups.xml"
+groups_row '  the same fields streamed: nothing to search' 1000 3 "$data/fields.xml"
 
 peak=$affine_peak
 memory_row 'peak memory: 2^30 threads, affine' 256 'score of the structure of arrays above, 11 runs'

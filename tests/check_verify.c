@@ -45,7 +45,7 @@ static const struct ranked *predict(struct fixture *f, const char *candidate)
     ck_assert_ptr_nonnull(chosen);
     struct options *options = arena_array(&f->arena, spec->array_count, sizeof(*options));
     for (size_t i = 0; i < spec->array_count; i++)
-        options[i] = (struct options){chosen[i]->array, &chosen[i], 1};
+        options[i] = (struct options){.array = chosen[i]->array, .items = &chosen[i], .count = 1};
     const struct ranking *ranking = rank_spec(spec, device, options, &f->arena, &f->diags);
     ck_assert_ptr_nonnull(ranking);
     f->spec = spec;

@@ -138,9 +138,8 @@ static void make_ranked(struct fixture *f, struct ranked *out, const struct row 
 
 static void make_ranking(struct fixture *f, struct ranking *out, const struct row rows[ROWS_MAX])
 {
+    *out = (struct ranking){.exhaustive = true};
     out->items = arena_array(&f->arena, ROWS_MAX, sizeof(*out->items));
-    out->exhaustive = true;
-    out->count = 0;
     while (out->count < ROWS_MAX && rows[out->count].candidates != NULL) {
         make_ranked(f, &out->items[out->count], &rows[out->count]);
         out->count++;

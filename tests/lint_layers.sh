@@ -17,6 +17,7 @@ gate
 diff
 verify
 rank cost
+groups
 estimate
 explain
 score
