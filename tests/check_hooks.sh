@@ -1,6 +1,6 @@
 #!/bin/sh
-# What others' tools run: the hooks of .pre-commit-hooks.yaml and the steps of the README's workflow, in a real git
-# repository, and under the real pre-commit where it is installed. Closes with "N passed, N failed, N skipped".
+# What others' tools run: the hooks of .pre-commit-hooks.yaml, the README's hook and the steps of its workflow, in a real
+# git repository, and under the real pre-commit where it is installed. Closes with "N passed, N failed, N skipped".
 set -u
 cd "$(dirname "$0")/.." || exit 2
 tool=${SECTORWISE:-build/sectorwise}
@@ -32,7 +32,23 @@ skip() {
 
 if ! command -v git >/dev/null; then
     skip 'there is no git'
-    echo "$passed passed, $failed failed, $skipped skipped"
+    # ---- the README's own hook of git: what is committed is judged, not what lies in the tree ----
+
+git worktree remove --force base 2>/dev/null
+git reset -q --hard
+sed -n '/^# .git\/hooks\/pre-commit/,/^```/p' "$top/README.md" | sed '1s/^/#!\/bin\/sh\n/;$d' >.git/hooks/pre-commit
+chmod +x .git/hooks/pre-commit
+cp "$top/tests/gate/fails/alignment-lost.xml" layouts/flow.xml
+git add layouts
+git show HEAD:layouts/flow.xml >layouts/flow.xml
+expect 'a regression staged is not committed' fails git commit -q -m slower
+git add layouts
+cp "$top/tests/gate/fails/alignment-lost.xml" layouts/flow.xml
+cp layouts/flow.xml layouts/new.xml
+git add layouts/new.xml
+expect 'a new description is, whatever lies in the tree' git commit -q -m new
+
+echo "$passed passed, $failed failed, $skipped skipped"
     exit 0
 fi
 mkdir "$scratch/bin"
@@ -106,6 +122,22 @@ expect 'a file of findings' test -s check.sarif
 cp "$top/tests/gate/fails/alignment-lost.xml" layouts/flow.xml
 expect 'a regression' fails step 'sectorwise check'
 expect 'is among the findings' grep -q '"level": *"error"' check.sarif
+
+# ---- the README's own hook of git: what is committed is judged, not what lies in the tree ----
+
+git worktree remove --force base 2>/dev/null
+git reset -q --hard
+sed -n '/^# .git\/hooks\/pre-commit/,/^```/p' "$top/README.md" | sed '1s/^/#!\/bin\/sh\n/;$d' >.git/hooks/pre-commit
+chmod +x .git/hooks/pre-commit
+cp "$top/tests/gate/fails/alignment-lost.xml" layouts/flow.xml
+git add layouts
+git show HEAD:layouts/flow.xml >layouts/flow.xml
+expect 'a regression staged is not committed' fails git commit -q -m slower
+git add layouts
+cp "$top/tests/gate/fails/alignment-lost.xml" layouts/flow.xml
+cp layouts/flow.xml layouts/new.xml
+git add layouts/new.xml
+expect 'a new description is, whatever lies in the tree' git commit -q -m new
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]

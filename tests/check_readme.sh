@@ -31,6 +31,19 @@ take_blocks() {
         }' "$1"
 }
 
+# A fence that nobody closes turns the rest of a page inside out: a heading of the page is inside one then.
+for document in README.md advisor/*.md; do
+    lost=$(awk '/^```/ { inside = !inside; opened = FNR }
+        inside && /^##+ / { print FILENAME ":" opened ": a block of code is not closed before \"" $0 "\""; exit }
+        END { if (inside) print FILENAME ":" opened ": a block of code is not closed" }' "$document")
+    if [ -z "$lost" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "$lost"
+    fi
+done
+
 for document in README.md advisor/MODEL.md; do
     rm -f "$scratch"/*.command
     take_blocks "$document"
