@@ -7,8 +7,8 @@
 
 #include "arena.h"
 #include "device.h"
-#include "embedded.h"
 #include "diag.h"
+#include "embedded.h"
 #include "read.h"
 #include "text.h"
 
@@ -232,10 +232,8 @@ START_TEST(devices_from_specifications_are_marked)
         int64_t multiprocessors;
         bool calibrated;
     } devices[] = {
-        {"h200", "NVIDIA H200", 132, true},
-        {"h100", "NVIDIA H100", 132, false},
-        {"a100", "NVIDIA A100 80 GB", 108, false},
-        {"rtx4090", "NVIDIA GeForce RTX 4090", 128, false},
+        {"h200", "NVIDIA H200", 132, true},        {"h100", "NVIDIA H100", 132, false},
+        {"a100", "NVIDIA A100 80 GB", 108, false}, {"rtx4090", "NVIDIA GeForce RTX 4090", 128, false},
         {"l40s", "NVIDIA L40S", 142, false},
     };
     ck_assert_uint_eq(embedded_device_count, sizeof(devices) / sizeof(devices[0]));
