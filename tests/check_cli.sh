@@ -338,9 +338,12 @@ outputs() {
     "$tool" score p.xml >&- 2>err
     status=$?
     if [ $status -eq 3 ] && [ -s err ]; then good; else bad "standard output closed: exit status $status, not 3"; fi
-    "$tool" score p.xml >out 2>&-
-    status=$?
-    if [ $status -eq 0 ] && [ -s out ]; then good; else bad "standard error closed: exit status $status, not 0"; fi
+    # valgrind itself cannot do without a standard error.
+    if [ -z "${UNDER-}" ]; then
+        "$tool" score p.xml >out 2>&-
+        status=$?
+        if [ $status -eq 0 ] && [ -s out ]; then good; else bad "standard error closed: exit status $status, not 0"; fi
+    fi
     { "$tool" score p.xml; echo $? >status; } 2>err | true
     case $(cat status) in 0 | 3) good ;; *) bad "a reader that went away: exit status $(cat status)" ;; esac
 }
