@@ -1,5 +1,6 @@
 #include "report_page.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,6 +12,8 @@
 struct writer {
     struct arena arena;
     const json_t *view, *ranking, *best, *today; /* of the last two the candidates; today NULL: none, or the best */
+    const json_t *common;                        /* array to candidate: where all that are listed choose the same */
+    const char *best_title;                      /* of what is shown once: "today and best" where the best is today's */
 };
 
 /* The candidate of a rank, from 1; NULL where it is not listed. */
@@ -32,8 +35,17 @@ static const char *show_percent(struct writer *writer, double share)
     return arena_printf(&writer->arena, "%.1f %%", 100 * share);
 }
 
-/* A line an array; its name only where there are several. */
-static json_t *make_choice(const json_t *candidate)
+static void add_choice(json_t *lines, const char *array, const char *candidate)
+{
+    json_t *line = json_object();
+    if (array != NULL)
+        put_text(line, "array", array);
+    put_text(line, "candidate", candidate);
+    add(lines, line);
+}
+
+/* A line an array that is not in `told`; its name only where there are several. */
+static json_t *make_choice(const json_t *candidate, const json_t *told)
 {
     const json_t *arrays = json_object_get(candidate, "arrays");
     const bool several = json_object_size(arrays) > 1;
@@ -41,13 +53,47 @@ static json_t *make_choice(const json_t *candidate)
     const char *name;
     json_object_foreach((json_t *)arrays, name, choice)
     {
-        json_t *line = json_object();
-        if (several)
-            put_text(line, "array", name);
-        put_text(line, "candidate", json_string_value(choice));
-        add(lines, line);
+        if (json_object_get(told, name) == NULL)
+            add_choice(lines, several ? name : NULL, json_string_value(choice));
     }
     return lines;
+}
+
+/* ... of two candidates, both named where they differ. */
+static json_t *make_both_choices(struct writer *writer, const json_t *today, const json_t *best)
+{
+    const json_t *arrays = json_object_get(best, "arrays"), *before = json_object_get(today, "arrays");
+    const bool several = json_object_size(arrays) > 1;
+    json_t *lines = json_array(), *choice;
+    const char *name;
+    json_object_foreach((json_t *)arrays, name, choice)
+    {
+        const char *old = get_text(before, name), *new = json_string_value(choice);
+        add_choice(lines, several ? name : NULL,
+                   strcmp(old, new) == 0 ? new : arena_printf(&writer->arena, "%s today, %s best", old, new));
+    }
+    return lines;
+}
+
+/* What all candidates that are listed choose alike, where there are several; the caller frees it. */
+static json_t *find_common(const json_t *ranking)
+{
+    const json_t *candidates = json_object_get(ranking, "candidates"), *candidate;
+    json_t *common = json_object(), *choice;
+    const char *name;
+    void *next;
+    size_t i;
+    if (json_array_size(candidates) > 1)
+        (void)json_object_update(common, json_object_get(json_array_get(candidates, 0), "arrays"));
+    json_array_foreach(candidates, i, candidate)
+    {
+        json_object_foreach_safe(common, next, name, choice)
+        {
+            if (!json_equal(choice, json_object_get(json_object_get(candidate, "arrays"), name)))
+                (void)json_object_del(common, name);
+        }
+    }
+    return common;
 }
 
 static double share_of(double part, double whole)
@@ -78,7 +124,7 @@ static json_t *make_ranked(struct writer *writer, const json_t *candidate, doubl
     json_t *row = json_object();
     const int64_t rank = get_count(candidate, "rank");
     put_text(row, "rank", arena_printf(&writer->arena, "%" PRId64, rank));
-    put(row, "choice", make_choice(candidate));
+    put(row, "choice", make_choice(candidate, writer->common));
     put_flag(row, "best", rank == 1);
     put_flag(row, "today", get_bool(candidate, "default"));
     put_flag(row, "tie", get_bool(candidate, "tie"));
@@ -107,6 +153,14 @@ static void put_ranking(struct writer *writer, json_t *page)
     }
 
     put(page, "ranking", rows);
+    json_t *common = json_array(), *choice;
+    const char *name;
+    json_object_foreach((json_t *)writer->common, name, choice)
+    {
+        add_choice(common, name, json_string_value(choice));
+    }
+    put_flag(page, "has_common", json_object_size(writer->common) > 0);
+    put(page, "common", common);
     const int64_t all = get_count(writer->ranking, "candidate_count"),
                   left = all - (int64_t)json_array_size(candidates);
     put_text(page, "candidate_count", show_plural(&writer->arena, all, "candidate"));
@@ -134,9 +188,9 @@ static void put_facts(struct writer *writer, json_t *page)
              today == NULL ? NULL : show_time(arena, get_real(today, "time_us")));
     add_fact(facts, "DRAM traffic, estimated", show_bytes(arena, get_real(best, "dram_bytes")),
              today == NULL ? NULL : show_bytes(arena, get_real(today, "dram_bytes")));
-    if (json_object_get(best, "efficiency") != NULL)
-        add_fact(facts, "of the bytes moved are asked for", show_percent(writer, get_real(best, "efficiency")),
-                 today == NULL ? NULL : show_percent(writer, get_real(today, "efficiency")));
+    if (json_object_get(best, "sectors") != NULL)
+        add_fact(facts, "sectors moved, exact", show_count(arena, get_count(best, "sectors")),
+                 today == NULL ? NULL : show_count(arena, get_count(today, "sectors")));
     add_fact(facts, "memory of the arrays", show_bytes(arena, get_real(best, "memory_bytes")),
              today == NULL ? NULL : show_bytes(arena, get_real(today, "memory_bytes")));
     put(page, "facts", facts);
@@ -189,7 +243,7 @@ static json_t *make_side(struct writer *writer, const char *title, const char *n
     json_t *side = json_object(), *rows = json_array();
     size_t i;
     put_text(side, "title", title);
-    put(side, "choice", make_choice(estimate));
+    put(side, "choice", make_choice(estimate, NULL));
     put_text(side, "time", show_time(&writer->arena, get_real(estimate, "time_us")));
     put_text(side, "bound_by", show_bound(get_text(estimate, "bound_by")));
     put_text(
@@ -207,9 +261,9 @@ static json_t *make_side(struct writer *writer, const char *title, const char *n
     const json_t *shown = json_object_get(explain, "access");
     const char *field = get_text(shown, "field");
     put_text(side, "picture_of",
-             arena_printf(&writer->arena, "%s %s%s%s (line %" PRId64 ") by %s", get_text(shown, "op"),
-                          get_text(shown, "array"), field[0] == '\0' ? "" : ".", field, get_count(shown, "source_line"),
-                          get_text(shown, "candidate")));
+             arena_printf(&writer->arena, "%s %s%s%s (line %" PRId64 ")", get_text(shown, "op"),
+                          get_text(shown, "array"), field[0] == '\0' ? "" : ".", field,
+                          get_count(shown, "source_line")));
     put(side, "drawing", report_drawing(explain));
     return side;
 }
@@ -222,38 +276,77 @@ static bool is_unchanged(const struct writer *writer, const char *name)
     return json_equal(json_object_get(today, "arrays"), json_object_get(best, "arrays")) != 0;
 }
 
+/* Nothing that two sides show differs but their headings. */
+static bool is_alike(const json_t *side, const json_t *other)
+{
+    static const char *const headings[] = {"title", "choice"};
+    json_t *a = json_copy((json_t *)side), *b = json_copy((json_t *)other);
+    for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++) {
+        (void)json_object_del(a, headings[i]);
+        (void)json_object_del(b, headings[i]);
+    }
+    const bool alike = json_equal(a, b) != 0;
+    json_decref(a);
+    json_decref(b);
+    return alike;
+}
+
+/* Today and the best beside each other; one alone where they are the same, or do the same. */
+static json_t *make_sides(struct writer *writer, const json_t *kernel)
+{
+    const json_t *view = writer->view;
+    const char *name = get_text(kernel, "name");
+    const bool same = writer->today != NULL && is_unchanged(writer, name);
+    json_t *sides = json_array();
+    json_t *best = make_side(writer, same ? "today and best" : writer->best_title, name, writer->best,
+                             json_object_get(view, "best"), json_object_get(kernel, "best"));
+    if (writer->today != NULL && !same) {
+        json_t *today = make_side(writer, "today", name, writer->today, json_object_get(view, "today"),
+                                  json_object_get(kernel, "today"));
+        if (is_alike(today, best)) {
+            put_text(best, "title", "today and best");
+            put_flag(best, "alike", true);
+            put(best, "choice",
+                make_both_choices(writer, find_named(json_object_get(writer->today, "kernels"), name),
+                                  find_named(json_object_get(writer->best, "kernels"), name)));
+            json_decref(today);
+        } else
+            add(sides, today);
+    }
+    add(sides, best);
+    return sides;
+}
+
 static void put_kernels(struct writer *writer, json_t *page)
 {
-    const json_t *view = writer->view, *kernel;
+    const json_t *kernel;
     json_t *kernels = json_array();
     size_t i;
-    json_array_foreach(json_object_get(view, "kernels"), i, kernel)
+    json_array_foreach(json_object_get(writer->view, "kernels"), i, kernel)
     {
-        json_t *object = json_object(), *sides = json_array();
-        const char *name = get_text(kernel, "name");
-        const bool same = writer->today == NULL || is_unchanged(writer, name);
-        put_text(object, "name", name);
+        json_t *object = json_object();
+        put_text(object, "name", get_text(kernel, "name"));
         put_text(object, "calls", show_plural(&writer->arena, get_count(kernel, "calls"), "call"));
         put_text(object, "block_threads", show_plural(&writer->arena, get_count(kernel, "block_threads"), "thread"));
-        if (!same)
-            add(sides, make_side(writer, "today", name, writer->today, json_object_get(view, "today"),
-                                 json_object_get(kernel, "today")));
-        add(sides, make_side(writer, same ? "today and best" : "best", name, writer->best,
-                             json_object_get(view, "best"), json_object_get(kernel, "best")));
         put_text(object, "blocks", show_plural(&writer->arena, get_count(kernel, "blocks"), "block"));
-        put(object, "sides", sides);
+        put(object, "sides", make_sides(writer, kernel));
         add(kernels, object);
     }
     put(page, "kernels", kernels);
 }
 
-static void add_map(struct writer *writer, json_t *maps, const char *title, const json_t *bytes)
+/* "aos" of "aos/wide(4)": a plan moves no byte of the array. */
+static const char *layout_of(struct writer *writer, const char *candidate)
 {
-    if (!json_is_object(bytes))
-        return;
+    const char *plan = strrchr(candidate, '/');
+    return plan == NULL ? candidate : arena_copy(&writer->arena, candidate, (size_t)(plan - candidate));
+}
+
+static void add_map(struct writer *writer, json_t *maps, const char *title, const char *candidate, const json_t *bytes)
+{
     json_t *map = json_object();
     put_text(map, "title", title);
-    put_text(map, "candidate", get_text(bytes, "candidate"));
+    put_text(map, "candidate", candidate);
     put_text(map, "memory", show_bytes(&writer->arena, get_real(bytes, "memory_bytes")));
     put(map, "drawing", report_bytes(bytes));
     add(maps, map);
@@ -273,35 +366,51 @@ static void put_arrays(struct writer *writer, json_t *page)
         put_text(object, "records", show_plural(&writer->arena, get_count(best, "records"), "record"));
         put_text(object, "record_bytes", show_plural(&writer->arena, get_count(best, "record_bytes"), "byte"));
         const json_t *today = json_object_get(array, "today");
-        const bool same =
-            json_is_null(today) || json_equal(json_object_get(today, "groups"), json_object_get(best, "groups"));
-        if (!same)
-            add_map(writer, maps, "today", today);
-        add_map(writer, maps, same ? "today and best" : "best", best);
+        const char *candidate = get_text(best, "candidate");
+        if (json_is_null(today))
+            add_map(writer, maps, writer->best_title, layout_of(writer, candidate), best);
+        else if (json_equal(json_object_get(today, "groups"), json_object_get(best, "groups")))
+            add_map(writer, maps, "today and best", layout_of(writer, candidate), best);
+        else {
+            add_map(writer, maps, "today", get_text(today, "candidate"), today);
+            add_map(writer, maps, "best", candidate, best);
+        }
         put(object, "maps", maps);
         add(arrays, object);
     }
     put(page, "arrays", arrays);
 }
 
+/* The sentence as it stands alone. */
+static const char *capital(struct writer *writer, const char *sentence)
+{
+    if (sentence[0] == '\0')
+        return sentence;
+    return arena_printf(&writer->arena, "%c%s", toupper((unsigned char)sentence[0]), sentence + 1);
+}
+
 json_t *report_page(const json_t *view)
 {
     const json_t *rank = json_object_get(view, "today_rank"), *ranking = json_object_get(view, "ranking");
-    struct writer writer = {.view = view, .ranking = ranking, .best = find_candidate(ranking, 1)};
+    struct writer writer = {.view = view, .ranking = ranking, .best = find_candidate(ranking, 1), .best_title = "best"};
     if (json_is_integer(rank) && json_integer_value(rank) != 1)
         writer.today = find_candidate(ranking, json_integer_value(rank));
-    json_t *page = json_object();
+    else if (json_is_integer(rank))
+        writer.best_title = "today and best";
+    json_t *page = json_object(), *common = find_common(ranking);
+    writer.common = common;
     put_text(page, "layout", get_text(view, "layout"));
     put_text(page, "device", get_text(view, "device"));
     put_text(page, "device_title", get_text(view, "device_title"));
     put_flag(page, "calibrated", get_bool(view, "calibrated"));
-    put_text(page, "verdict", get_text(ranking, "verdict"));
+    put_text(page, "verdict", capital(&writer, get_text(ranking, "verdict")));
     put_flag(page, "exhaustive", get_bool(ranking, "exhaustive"));
     put_flag(page, "has_today", writer.today != NULL);
     put_facts(&writer, page);
     put_ranking(&writer, page);
     put_kernels(&writer, page);
     put_arrays(&writer, page);
+    json_decref(common);
     arena_free(&writer.arena);
     return page;
 }
