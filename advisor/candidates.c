@@ -182,11 +182,13 @@ bool candidates_agree(bool *wide, const struct spec *spec, size_t kernel_number,
     return true;
 }
 
-/* What pins an array: the last --candidate that names it, else its `layout` attribute. */
+/* What pins an array: each --candidate that names it, else its `layout` attribute. */
 struct pin {
     struct candidate candidate;
     bool set, has_plan;
+    bool asked; /* by a --candidate */
     struct span where;
+    struct pin *next; /* another --candidate of the same array */
 };
 
 static const struct array *find_array(const struct spec *spec, const char *name)
@@ -195,6 +197,19 @@ static const struct array *find_array(const struct spec *spec, const char *name)
         if (strcmp(array->name.text, name) == 0)
             return array;
     return NULL;
+}
+
+static void add_pin(struct arena *arena, struct pin *first, const struct pin *pin)
+{
+    if (!first->asked) {
+        *first = *pin;
+        return;
+    }
+    struct pin *last = first;
+    while (last->next != NULL)
+        last = last->next;
+    last->next = arena_alloc(arena, sizeof(*pin));
+    *last->next = *pin;
 }
 
 static bool pin_from_restriction(struct pin *pins, const struct context *context, const char *text, struct diags *diags)
@@ -218,11 +233,12 @@ static bool pin_from_restriction(struct pin *pins, const struct context *context
             diag_note(diags, "did you mean '%s'?", guess.best);
         return false;
     }
-    struct pin *pin = &pins[array->number];
     struct quoted notation = {equals + 1, {source, name_length + 1, strlen(equals + 1)}};
-    pin->set = true;
-    pin->where = notation.where;
-    return notation_parse(&pin->candidate, &pin->has_plan, context->arena, &notation, diags);
+    struct pin pin = {.set = true, .asked = true, .where = notation.where};
+    if (!notation_parse(&pin.candidate, &pin.has_plan, context->arena, &notation, diags))
+        return false;
+    add_pin(context->arena, &pins[array->number], &pin);
+    return true;
 }
 
 static bool pin_from_attribute(struct pin *pin, const struct context *context, const struct array *array,
@@ -260,6 +276,33 @@ static struct option *apply_pin(const struct context *context, const struct arra
     return option;
 }
 
+static void add_option(struct arena *arena, struct options *options, size_t *capacity, struct option *option)
+{
+    for (size_t i = 0; i < options->count; i++)
+        if (strcmp(options->items[i]->candidate.text, option->candidate.text) == 0)
+            return;
+    options->items = arena_grow(arena, options->items, options->count, capacity, sizeof(struct option *));
+    options->items[options->count++] = option;
+}
+
+/* The options of all that was asked for, each once, in the order of the command line. */
+static void unite_pins(struct options *options, const struct context *context, const struct pin *first,
+                       struct diags *diags)
+{
+    size_t capacity = 0;
+    for (const struct pin *pin = first; pin != NULL; pin = pin->next) {
+        struct options some = {.count = 0};
+        if (!pin->has_plan)
+            some = candidates_offer(context->spec, context->device, context->arena, options->array,
+                                    &pin->candidate.layout);
+        for (size_t i = 0; i < some.count; i++)
+            add_option(context->arena, options, &capacity, some.items[i]);
+        struct option *option = some.count == 0 ? apply_pin(context, options->array, pin, diags) : NULL;
+        if (option != NULL)
+            add_option(context->arena, options, &capacity, option);
+    }
+}
+
 struct options *candidates_enumerate(const struct spec *spec, const struct device *device, struct arena *arena,
                                      const struct restriction *restrictions, size_t restriction_count,
                                      struct diags *diags)
@@ -273,17 +316,39 @@ struct options *candidates_enumerate(const struct spec *spec, const struct devic
         const struct pin *pin = &pins[array->number];
         struct options *options = &all[array->number];
         *options = (struct options){.array = array};
-        if (!pin->set || !pin->has_plan)
-            *options = candidates_offer(spec, device, arena, array, pin->set ? &pin->candidate.layout : NULL);
-        options->open = !pin->set;
+        if (pin->set) {
+            unite_pins(options, &context, pin, diags);
+            continue;
+        }
+        *options = candidates_offer(spec, device, arena, array, NULL);
+        options->open = true;
         if (options->count > 0)
             continue;
         struct pin described = {.candidate = {.layout = layout_default(array)}, .where = array->name.where};
         options->items = arena_array(arena, 1, sizeof(struct option *));
-        options->items[0] = apply_pin(&context, array, pin->set ? pin : &described, diags);
+        options->items[0] = apply_pin(&context, array, &described, diags);
         options->count = 1;
     }
     return diag_failed(diags) ? NULL : all;
+}
+
+/* Two different candidates of one array are no choice. */
+static bool is_one(const struct context *context, const struct array *array, const struct pin *first,
+                   struct diags *diags)
+{
+    struct candidate chosen = first->candidate;
+    notation_complete(context->arena, &chosen);
+    for (const struct pin *pin = first->next; pin != NULL; pin = pin->next) {
+        struct candidate other = pin->candidate;
+        notation_complete(context->arena, &other);
+        if (strcmp(other.text, chosen.text) == 0)
+            continue;
+        diag_error(diags, "two-candidates", pin->where, "array '%s' takes one candidate here: '%s' or '%s'",
+                   array->name.text, chosen.text, other.text);
+        diag_note(diags, "'rank' compares several");
+        return false;
+    }
+    return true;
 }
 
 struct option **candidates_choose(const struct spec *spec, const struct device *device, struct arena *arena,
@@ -298,7 +363,8 @@ struct option **candidates_choose(const struct spec *spec, const struct device *
         struct pin pin = pins[array->number];
         if (!pin.set)
             pin = (struct pin){.candidate = {.layout = layout_default(array)}, .where = array->name.where};
-        chosen[array->number] = apply_pin(&context, array, &pin, diags);
+        if (is_one(&context, array, &pin, diags))
+            chosen[array->number] = apply_pin(&context, array, &pin, diags);
     }
     return diag_failed(diags) ? NULL : chosen;
 }

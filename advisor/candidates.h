@@ -46,14 +46,14 @@ struct restriction {
 };
 
 /* All options of every array: one struct options an array, in order. A pinned array (its `layout` attribute) and a
- * restricted one keep what was asked, and an inapplicable one asked for is an error that gives the reason
- * [inapplicable-candidate]. Returns NULL after a diagnostic. */
+ * restricted one keep what was asked (several restrictions of one array: all of them), and an inapplicable one asked
+ * for is an error that gives the reason [inapplicable-candidate]. Returns NULL after a diagnostic. */
 struct options *candidates_enumerate(const struct spec *spec, const struct device *device, struct arena *arena,
                                      const struct restriction *restrictions, size_t restriction_count,
                                      struct diags *diags) __attribute__((warn_unused_result));
 
 /* One option an array, for `score`: as described (the default) unless pinned or chosen. A layout chosen without a plan
- * takes `direct`. NULL after a diagnostic. */
+ * takes `direct`; two different ones of an array are an error [two-candidates]. NULL after a diagnostic. */
 struct option **candidates_choose(const struct spec *spec, const struct device *device, struct arena *arena,
                                   const struct restriction *restrictions, size_t restriction_count, struct diags *diags)
     __attribute__((warn_unused_result));

@@ -37,7 +37,8 @@ static const char *shown(struct parser *parser, const char *word)
     return strlen(word) <= SHOWN_MAX ? word : arena_printf(parser->arena, "%.*s...", (int)SHOWN_MAX, word);
 }
 
-/* The place of `value` in a list that ends with NULL; its length where it is not there, after a diagnostic. */
+/* The place of `value` in a list that ends with NULL; 0 where it is not there, after a diagnostic: what is said of the
+ * command line later speaks of nothing that nobody asked for. */
 static size_t choose(struct parser *parser, const char *option, const char *value, const char *const choices[])
 {
     struct text_guess guess = {.wanted = value};
@@ -55,7 +56,7 @@ static size_t choose(struct parser *parser, const char *option, const char *valu
     if (guess.best != NULL)
         diag_note(parser->diags, "did you mean '%s'?", guess.best);
     text_free(&list);
-    return count;
+    return 0;
 }
 
 static void take_definition(struct parser *parser, const char *value)

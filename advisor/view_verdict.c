@@ -99,7 +99,8 @@ static void say_no_matter(const struct verdict *verdict)
     if (count_ties(verdict->ranking) == count) {
         text_puts(verdict->out, "the layout does not matter here: ");
         text_printf(verdict->out, count == 2 ? "both" : "all %zu", count);
-        text_puts(verdict->out, " candidates are within 2 % of the best");
+        text_puts(verdict->out, verdict->usual == NULL ? " candidates asked for" : " candidates");
+        text_puts(verdict->out, " are within 2 % of the best");
         return;
     }
     text_puts(verdict->out, "the layout hardly matters here: ");

@@ -154,6 +154,7 @@ usage() {
     says "sectorwise: error: unknown option '-x' [usage]" err
     exits 2 score p.xml --format xml
     says "sectorwise: error: '--format' takes 'text' or 'json', not 'xml' [usage]" err
+    if [ "$(grep -c ': error: ' err)" -eq 1 ]; then good; else bad 'more than one error of one format'; fi
     exits 2 score p.xml --format=jsno
     says "sectorwise: note: did you mean 'json'?" err
     exits 2 score p.xml --color=sometimes
@@ -367,6 +368,31 @@ colors() {
     lacks "$escape" err
 }
 
+# Several candidates of one array: ranked together, in whatever order and however often they are asked for; no choice
+# where one is wanted.
+unions() {
+    exits 0 rank p.xml --candidate p=aos/direct --candidate p=soa --candidate p=soa/direct -D N=16777216 --format json
+    renders '{{#candidates}}{{arrays.p}} {{/candidates}}' 'soa/wide(4) soa/direct aos/direct '
+    exits 0 rank p.xml --candidate p=soa --candidate p=aos -D N=16777216
+    has 'faster than aos/direct' out
+    exits 0 rank p.xml --candidate p=soa/direct --candidate p=soa/direct
+    has 'there is one candidate' out
+    exits 0 report p.xml --candidate p=aos/direct --candidate 'p=soa/wide(4)' -o union.html
+    for one in aos/direct 'soa/wide(4)'; do has "$one" union.html; done
+    lacks 'aosoa(' union.html
+    exits 0 generate p.xml --candidate p=aos/direct --candidate 'p=soa/wide(4)' -o united -D N=16777216
+    has 'soa/wide(4)' out
+    exits 2 rank p.xml --candidate p=soa --candidate p=tiled
+    exits 0 score p.xml --candidate p=soa --candidate p=soa/direct
+    printf 'ID,Kernel Name,l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum\n0,k,512\n' >p.csv
+    for command in score 'explain --kernel k' 'verify --ncu p.csv'; do
+        # shellcheck disable=SC2086
+        exits 2 $command p.xml --candidate p=soa --candidate p=aos
+        has "error: array 'p' takes one candidate here: 'soa/direct' or 'aos/direct' [two-candidates]" err
+        has "note: 'rank' compares several" err
+    done
+}
+
 generates() {
     exits 1 generate p.xml -o code --check
     if [ -e code ]; then bad 'a folder in spite of --check'; else good; fi
@@ -461,7 +487,7 @@ rendering() {
     says '<>' out
 }
 
-for group in ${*:-usage verifies completions help mixing scores ranks refuses outputs colors generates rendering}; do $group; done
+for group in ${*:-usage verifies completions help mixing scores ranks unions refuses outputs colors generates rendering}; do $group; done
 # What is printed does not depend on how many threads count, nor on which has which block.
 cat >irregular.xml <<'XML'
 <layout xmlns="urn:sectorwise:layout:1" name="irregular">
