@@ -208,7 +208,7 @@ static double first_sectors(const struct array_score *array, const struct chip *
  * for each other. */
 static double conflict_ns(const struct asked *asked, const struct array_score *array, const struct device *device)
 {
-    const double most = LINE_BYTES / SECTOR_BYTES, lines = (double)array->lines;
+    const double most = (double)LINE_BYTES / SECTOR_BYTES, lines = (double)array->lines;
     const double loads = (double)array->runs.read_sectors, stores = asked->store_sectors;
     if (lines < 1)
         return 0;

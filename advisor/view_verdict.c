@@ -82,7 +82,7 @@ static void say_keep(const struct verdict *verdict)
 {
     size_t told, last;
     text_puts(verdict->out, "keep ");
-    say_choice(verdict, verdict->usual, &told, &last);
+    say_choice(verdict, verdict->best, &told, &last);
     text_puts(verdict->out, ": estimated ");
     say_factor(verdict->out, times_slower(&verdict->ranking->items[1], verdict->best), "faster");
     text_puts(verdict->out, " than the next");
@@ -96,7 +96,7 @@ static void say_no_matter(const struct verdict *verdict)
     const struct ranked *worst = &verdict->ranking->items[count - 1];
     double factor = times_slower(worst, verdict->best);
     size_t told, last;
-    if (count_ties(verdict->ranking) == count) {
+    if (verdict->usual == NULL || count_ties(verdict->ranking) == count) {
         text_puts(verdict->out, "the layout does not matter here: ");
         text_printf(verdict->out, count == 2 ? "both" : "all %zu", count);
         text_puts(verdict->out, verdict->usual == NULL ? " candidates asked for" : " candidates");
