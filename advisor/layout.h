@@ -101,7 +101,7 @@ uint64_t layout_linear_step(const struct array *array, unsigned dim);
 uint64_t layout_address(const struct mapping *mapping, size_t leaf, const int64_t index[]);
 
 /* Bytes between neighbouring values of a subscript for this selection under this mapping. False where they are not
- * evenly spaced; then the layout cannot serve the access. */
+ * evenly spaced, whatever the selection's other subscripts are; then the layout cannot serve the access. */
 bool layout_subscript_stride(uint64_t *out, const struct mapping *mapping, const struct selected *selected,
                              const struct subscript *subscript);
 

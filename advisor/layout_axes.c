@@ -86,17 +86,32 @@ uint64_t layout_address(const struct mapping *mapping, size_t leaf, const int64_
     return address;
 }
 
+/* Whether, from `leaf` on, the subscripts from `number` on add the same distances wherever the others stand. */
+static bool evenly_spaced(const struct mapping *mapping, const struct selected *selected, size_t number, size_t leaf)
+{
+    if (number == selected->subscript_count)
+        return true;
+    const struct placement *leaves = mapping->leaves;
+    size_t step = selected->subscripts[number].stride_leaves, first = selected->leaf;
+    uint64_t extent = step == 0 ? 1 : selected->subscripts[number].extent;
+    for (uint64_t i = 0; i < extent; i++) {
+        uint64_t distance = i == 0 ? 0 : i * (leaves[first + step].offset - leaves[first].offset);
+        if (leaves[leaf + i * step].offset - leaves[leaf].offset != distance ||
+            !evenly_spaced(mapping, selected, number + 1, leaf + i * step))
+            return false;
+    }
+    return true;
+}
+
 bool layout_subscript_stride(uint64_t *out, const struct mapping *mapping, const struct selected *selected,
                              const struct subscript *subscript)
 {
     const struct placement *leaves = &mapping->leaves[selected->leaf];
-    if (subscript->stride_leaves == 0 || mapping->groups[leaves->group].record_stride != 0) {
+    const struct group *group = &mapping->groups[leaves->group];
+    if (subscript->stride_leaves == 0 || group->record_stride != 0) {
         *out = subscript->stride_bytes;
         return true;
     }
     *out = subscript->extent > 1 ? leaves[subscript->stride_leaves].offset - leaves[0].offset : 0;
-    for (uint64_t i = 1; i < subscript->extent; i++)
-        if (leaves[i * subscript->stride_leaves].offset - leaves[0].offset != i * *out)
-            return false;
-    return true;
+    return group->tile_records == 0 || evenly_spaced(mapping, selected, 0, selected->leaf);
 }

@@ -16,7 +16,8 @@
 #endif
 
 /* Types of the cases: Particle is 32 bytes without holes, Holes 24 with 13 bytes of padding, Packet 5, packed, Tagged
- * 8 with a union at 4, Node 32 with a struct of two float3 in front, Pixel 3. */
+ * 8 with a union at 4, Node 32 with a struct of two float3 in front, Pixel 3, Cells 83, packed, with a matrix of
+ * structs. */
 static const char types[] =
     "<struct name=\"Particle\"><field name=\"pos\" type=\"float\" count=\"3\"/>"
     "<field name=\"vel\" type=\"float\" count=\"3\"/><field name=\"mass\" type=\"float\"/>"
@@ -32,6 +33,10 @@ static const char types[] =
     "<field name=\"id\" type=\"int32\"/></struct>"
     "<struct name=\"Pixel\"><field name=\"red\" type=\"uint8\"/><field name=\"green\" type=\"uint8\"/>"
     "<field name=\"blue\" type=\"uint8\"/></struct>"
+    "<struct name=\"Cell\" packed=\"true\"><field name=\"flag\" type=\"uint8\"/>"
+    "<field name=\"x\" type=\"float4\"/></struct>"
+    "<struct name=\"Cells\" packed=\"true\"><field name=\"kind\" type=\"uint8\" count=\"15\"/>"
+    "<field name=\"cell\" type=\"Cell\" count=\"2 2\"/></struct>"
     "<table name=\"t\" extent=\"1024\" values=\"permutation\" seed=\"7\"/>";
 
 #define SHAPES "row-major;column-major;pitch(4096);tiled(8 8)"
@@ -75,6 +80,11 @@ static const struct {
      "<read array=\"a\" field=\"mass id\" index=\"t[thread]\"/>", PARTICLE},
     {"a subscript that moves", "of=\"Particle\" extent=\"1024\"", LINE_OF,
      "<for var=\"q\" to=\"3\"><read array=\"a\" field=\"pos[q]\" index=\"thread\"/></for>", PARTICLE},
+    {"two subscripts that move", "of=\"Cells\" extent=\"1024\"", LINE_OF,
+     "<read array=\"a\" field=\"cell[lane / 8 % 2][lane / 16].flag cell[1][0].x\" index=\"blockIdx.x * 128 + warp * 32 "
+     "+ lane % "
+     "8\"/>",
+     "aos;soa;aosoa(2);aosoa(16)"},
     {"bytes set the width", "of=\"Particle\" extent=\"1024\"", LINE_OF,
      "<read array=\"a\" field=\"pos\" bytes=\"4\" index=\"thread\"/>", PARTICLE},
     {"neighbours, a halo of one record", "of=\"Particle\" extent=\"1026\"", LINE_OF,
