@@ -38,7 +38,7 @@ struct ranking {
     struct ranked *items; /* best first */
     size_t count;
     const struct sensitivity *sensitivity; /* rank_sensitivity.h; NULL where it was not looked at */
-    struct group_evidence **evidence; /* for the best, one an array: what speaks for its groups; NULL: no split */
+    struct group_evidence **evidence;      /* for the best, one an array: what speaks for its groups; NULL: no split */
     bool exhaustive; /* every combination was scored; else arrays were improved one at a time from the defaults */
 };
 
