@@ -68,6 +68,10 @@ static bool resolve_lookup(const struct scope *scope, struct expr *name)
                    : symbol->kind == SYMBOL_ARRAY ? "an array"
                    : symbol->kind == SYMBOL_PARAM ? "a param"
                                                   : "a variable");
+        if (!is_builtin && symbol->kind == SYMBOL_ARRAY)
+            diag_note(scope->checker->diags,
+                      "a look-up needs values known to the description: declare a 'table' beside "
+                      "the array, whose 'read' counts the traffic");
         return false;
     }
     if (symbol == NULL || symbol->kind != SYMBOL_TABLE) {

@@ -92,13 +92,34 @@ static bool is_reserved(const char *name)
     return text_is_keyword(name) || expr_builtin_find(name, &builtin) || strcmp(name, "band") == 0;
 }
 
+/* "4 3" of a member written as C does, "m[4][3]"; NULL where it is no such name. */
+static const char *count_in_name(struct arena *arena, const char *name)
+{
+    const char *at = strchr(name, '[');
+    if (at == NULL || !text_is_identifier(arena_copy(arena, name, (size_t)(at - name))))
+        return NULL;
+    const char *count = "";
+    for (; *at == '['; at++) {
+        size_t length = strcspn(++at, "[]<>&\"");
+        if (length == 0 || at[length] != ']')
+            return NULL;
+        count = arena_printf(arena, "%s%s%.*s", count, count[0] == '\0' ? "" : " ", (int)length, at);
+        at += length;
+    }
+    return *at == '\0' ? count : NULL;
+}
+
 bool check_identifier(struct checker *checker, const struct name *name, const char *what)
 {
     if (name->text == NULL)
         return false;
     if (!text_is_identifier(name->text)) {
         diag_error(checker->diags, "bad-name", name->where, "%s name '%s' is not an identifier", what, name->text);
-        diag_note(checker->diags, "an identifier has up to 63 letters, digits and '_', the first no digit");
+        const char *count = strcmp(what, "field") == 0 ? count_in_name(checker->arena, name->text) : NULL;
+        if (count != NULL)
+            diag_note(checker->diags, "write count=\"%s\"", count);
+        else
+            diag_note(checker->diags, "an identifier has up to 63 letters, digits and '_', the first no digit");
         return false;
     }
     if (is_reserved(name->text)) {

@@ -366,8 +366,26 @@ static void skip_path(struct paths *paths)
     (void)take(paths, length);
 }
 
+/* "x, y, z" is one fault, not one a name. */
+static bool has_commas(const struct paths *paths)
+{
+    size_t depth = 0;
+    for (const char *at = paths->rest.text; *at != '\0'; at++) {
+        depth += *at == '[';
+        depth -= *at == ']' && depth > 0;
+        if (*at != ',' || depth > 0)
+            continue;
+        diag_error(paths->checker->diags, "field-syntax", quoted_span(&paths->rest, (size_t)(at - paths->rest.text), 1),
+                   "names are separated by spaces, not commas");
+        return true;
+    }
+    return false;
+}
+
 static bool read_paths(struct paths *paths)
 {
+    if (has_commas(paths))
+        return false;
     bool fine = true, any = false;
     for (;;) {
         size_t blanks = 0;

@@ -50,6 +50,8 @@ static const char *shown_name(const struct name *name)
 /* Names that other languages and headers have for what is a built-in type here. */
 static const char *foreign_type(const char *name)
 {
+    if (strncmp(name, "std::", 5) == 0)
+        name += 5;
     static const char *const mends[][2] = {
         {"short", "int16"},
         {"long", "int64"},
@@ -92,8 +94,13 @@ static void report_unknown_type(struct checker *checker, const struct quoted *te
 {
     diag_error(checker->diags, "unknown-type", text->where, "unknown type '%s'", text->text);
     const char *foreign = foreign_type(text->text);
+    const char *bracket = strchr(text->text, '[');
     if (foreign != NULL) {
         diag_note(checker->diags, "did you mean '%s'?", foreign);
+        return;
+    }
+    if (bracket != NULL && bracket != text->text) {
+        diag_note(checker->diags, "a member's elements are told by 'count', as in type=\"float\" count=\"3\"");
         return;
     }
     if (check_is_wide_vector(text->text)) {

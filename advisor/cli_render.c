@@ -12,9 +12,8 @@ struct source *cli_read(const char *path, struct arena *arena, struct diags *dia
     const char *reason;
     if (source_read(&source, arena, path, &reason) == SOURCE_OK)
         return source;
-    /* An empty text stands for the file, so that the message begins as all do: FILE:1:1. */
-    source = source_from_bytes(arena, strcmp(path, "-") == 0 ? "<stdin>" : path, "", 0);
-    diag_error(diags, "unreadable-file", (struct span){source, 0, 0}, "cannot read '%s': %s", source->name, reason);
+    diag_error(diags, "unreadable-file", (struct span){0}, "cannot read '%s': %s",
+               strcmp(path, "-") == 0 ? "<stdin>" : path, reason);
     return NULL;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static void text_reserve(struct text *text, size_t more)
 {
@@ -110,6 +111,13 @@ void text_guess_offer(struct text_guess *guess, const char *candidate)
     if (allowed < 1)
         allowed = 1;
     size_t distance = edit_distance(guess->wanted, candidate);
+    /* Another case alone is never far, however short the word. */
+    if (distance > 0 && strcasecmp(guess->wanted, candidate) == 0) {
+        if (guess->best == NULL || guess->distance > 0)
+            guess->best = candidate;
+        guess->distance = 0;
+        return;
+    }
     if (distance > allowed || distance >= strlen(guess->wanted) || (guess->best != NULL && distance >= guess->distance))
         return;
     guess->best = candidate;

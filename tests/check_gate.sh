@@ -118,6 +118,7 @@ exits 2 check unparsed.xml words.xml
 empty out
 has 'unparsed.xml:1:' err
 exits 2 check missing.xml
+has "sectorwise: error: cannot read 'missing.xml'" err
 exits 2 check
 exits 2 check words.xml --against unparsed.xml
 exits 2 check words.xml --against unknown.xml
