@@ -18,6 +18,10 @@ bool check_spec(struct spec *spec, struct arena *arena, const struct device *dev
                 const struct definition *definitions, size_t definition_count, struct diags *diags)
     __attribute__((warn_unused_result));
 
+/* Warnings about a checked description that means what it says, though hardly what was meant: a division with a
+ * remainder in a `grid` of one dimension, for which no thread is launched [grid-remainder]. */
+void check_warn(const struct spec *spec, struct diags *diags);
+
 /* Flattens a type into leaves. The type must be complete. Returns NULL where it has more than LEAVES_MAX leaves. */
 const struct record *check_flatten(struct arena *arena, const struct type *type);
 

@@ -64,6 +64,37 @@ void check_launches(struct checker *checker)
         check_launch(checker, kernel);
 }
 
+/* "(N + 255) / 256" rounds up: a sum that is divided is no remainder lost. */
+static void warn_remainder(const struct expr *expr, uint64_t block, struct diags *diags)
+{
+    const struct expr_frame frame = {.variables = NULL};
+    const struct expr *culprit;
+    int64_t dividend, divisor, detail;
+    if (expr->op != EXPR_DIVIDE || expr->operand[0]->op == EXPR_ADD ||
+        expr_evaluate(&dividend, expr->operand[0], &frame, &culprit, &detail) != EXPR_FINE ||
+        expr_evaluate(&divisor, expr->operand[1], &frame, &culprit, &detail) != EXPR_FINE || divisor <= 0 ||
+        dividend % divisor == 0)
+        return;
+    if ((uint64_t)divisor == block)
+        diag_warning(diags, "grid-remainder", expr->where,
+                     "the division in 'grid' has a remainder: %lld threads are left out",
+                     (long long)(dividend % divisor));
+    else
+        diag_warning(diags, "grid-remainder", expr->where, "the division in 'grid' has a remainder: %lld are left out",
+                     (long long)(dividend % divisor));
+    diag_note(diags, "round up, as in '(N + 255) / 256', and guard the body with <if test=\"thread lt N\">");
+}
+
+void check_warn(const struct spec *spec, struct diags *diags)
+{
+    for (const struct kernel *kernel = spec->kernels; kernel != NULL; kernel = kernel->next) {
+        /* Grids of more dimensions are of tiles, whose rim other kernels may do. Where no more messages are kept, the
+         * note would be another's. */
+        if (kernel->grid_exprs[0] != NULL && kernel->grid_exprs[1] == NULL && diags->count < DIAG_MAX)
+            warn_remainder(kernel->grid_exprs[0], kernel->block_threads, diags);
+    }
+}
+
 /* A kernel's body being walked. Slots and accesses grow in the kernel itself. */
 struct body {
     struct scope scope;

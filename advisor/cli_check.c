@@ -74,6 +74,8 @@ static void check_file(struct view_checked *out, struct run *run, const char *pa
     look(new, run, path);
     *out = (struct view_checked){.name = strcmp(path, "-") == 0 ? "<stdin>" : path, .diags = &new->diags};
     out->status = !new->parsed ? CHECKED_UNREADABLE : new->cost == NULL ? CHECKED_INVALID : CHECKED_FINE;
+    if (new->parsed && !diag_failed(&new->diags))
+        check_warn(new->spec, &new->diags);
     compare(out, run, new);
 }
 

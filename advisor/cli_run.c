@@ -17,8 +17,11 @@ bool run_load(struct run *run)
     if (source == NULL)
         return false;
     run->spec = read_spec(&run->arena, source, &run->diags);
-    return run->spec != NULL && check_spec(run->spec, &run->arena, run->device, run->cli.definitions,
-                                           run->cli.definition_count, &run->diags);
+    if (run->spec == NULL ||
+        !check_spec(run->spec, &run->arena, run->device, run->cli.definitions, run->cli.definition_count, &run->diags))
+        return false;
+    check_warn(run->spec, &run->diags);
+    return true;
 }
 
 void run_show_progress(struct run *run, const char *command)

@@ -59,10 +59,40 @@ static bool value_of_expr(int64_t *out, struct trace *trace, const struct expr *
     return false;
 }
 
-/* Evaluates an index of `array` or, where that is NULL, a subscript; a value outside 0 to extent - 1 ends the thread.
- */
+static bool is_thread(const struct expr *expr)
+{
+    return expr->op == EXPR_NAME && expr->binding == EXPR_BUILTIN && expr->builtin == BUILTIN_THREAD;
+}
+
+static bool is_constant(const struct expr *expr)
+{
+    return expr->op == EXPR_NUMBER || (expr->op == EXPR_NAME && expr->binding == EXPR_PARAM);
+}
+
+/* As it is written in the description. */
+static const char *written(const struct trace *trace, struct span where)
+{
+    return arena_copy(trace->arena, where.source->bytes + where.offset, where.length);
+}
+
+/* Threads past the end of an array, one each: the mend is known. */
+static void propose_guard(const struct trace *trace, const struct expr *index, uint64_t extent,
+                          const struct expr *extent_expr)
+{
+    bool moved = index->op == EXPR_ADD && ((is_thread(index->operand[0]) && is_constant(index->operand[1])) ||
+                                           (is_constant(index->operand[0]) && is_thread(index->operand[1])));
+    if ((!is_thread(index) && !moved) || index->where.source == NULL)
+        return;
+    const char *limit = arena_printf(trace->arena, "%" PRIu64, extent);
+    if (extent_expr != NULL && is_constant(extent_expr) && extent_expr->where.source != NULL)
+        limit = written(trace, extent_expr->where);
+    diag_note(trace->diags, "guard it: <if test=\"%s lt %s\">", written(trace, index->where), limit);
+}
+
+/* Evaluates an index of `array` in dimension `dim` or, where that is NULL, a subscript; a value outside 0 to extent - 1
+ * ends the thread. */
 static bool run_index(int64_t *out, struct trace *trace, const struct expr *expr, uint64_t extent,
-                      const struct array *array)
+                      const struct array *array, unsigned dim)
 {
     if (!value_of_expr(out, trace, expr))
         return false;
@@ -76,6 +106,8 @@ static bool run_index(int64_t *out, struct trace *trace, const struct expr *expr
         report(trace, "subscript-range", expr->where,
                arena_printf(trace->arena, "subscript %" PRId64 " is outside the member's %" PRIu64 " elements", *out,
                             extent));
+    if (array != NULL && *out >= 0)
+        propose_guard(trace, expr, extent, array->extent_exprs[dim]);
     return false;
 }
 
@@ -83,10 +115,11 @@ static bool run_access(struct trace *trace, const struct access *access)
 {
     int64_t index[SPEC_DIMS_MAX] = {0};
     for (unsigned d = 0; d < access->array->dim_count; d++)
-        if (!run_index(&index[d], trace, access->index[d], access->array->extent[d], access->array))
+        if (!run_index(&index[d], trace, access->index[d], access->array->extent[d], access->array, d))
             return false;
     for (size_t i = 0; i < access->subscript_count; i++)
-        if (!run_index(&trace->subscripts[i], trace, access->subscripts[i].index, access->subscripts[i].extent, NULL))
+        if (!run_index(&trace->subscripts[i], trace, access->subscripts[i].index, access->subscripts[i].extent, NULL,
+                       0))
             return false;
     struct launch_refusal refusal;
     if (trace->sink->refuse == NULL ||

@@ -125,6 +125,36 @@ exits 2 check words.xml --against unknown.xml
 exits 2 check words.xml --against missing.xml
 exits 2 score words.xml --format sarif
 
+# A grid that leaves threads out is a warning, not a finding; one that rounds up, or divides evenly, is none.
+remainder() {
+    cat <<END
+<layout xmlns="urn:sectorwise:layout:1" name="r">
+  <param name="N" value="1000"/>
+  <struct name="S"><field name="x" type="float"/></struct>
+  <array name="s" of="S" extent="N"/>
+  <kernel name="k" block="256" grid="$1"><if test="thread lt N"><read array="s" index="thread"/></if></kernel>
+</layout>
+END
+}
+remainder 'N / 256' >r.xml
+for command in check score rank; do
+    exits 0 $command r.xml
+    has "r.xml:5:38: warning: the division in 'grid' has a remainder: 232 threads are left out [grid-remainder]" err
+done
+exits 0 check r.xml --format sarif
+has '"ruleId": "grid-remainder"' out
+has '"level": "warning"' out
+exits 0 check r.xml --against r.xml
+if [ "$(grep -c 'warning' err)" -eq 1 ]; then good; else bad 'the old one is warned of too'; fi
+remainder 'N / 100' >r.xml
+exits 0 check r.xml -D N=950
+has 'has a remainder: 50 are left out [grid-remainder]' err
+for grid in '(N + 255) / 256' '(N - 1) / 256 + 1' 'N / 250' 4; do
+    remainder "$grid" >r.xml
+    exits 0 check r.xml
+    lacks 'warning' err
+done
+
 # JSON and SARIF tell all of it, whatever the exit status.
 exits 2 check unparsed.xml unknown.xml words.xml --format json
 for part in sectorwise-check-1 xml-syntax unknown-type '"fine": 1' '"invalid": 1' '"unreadable": 1'; do has "$part" out; done
