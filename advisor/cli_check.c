@@ -20,6 +20,7 @@ struct checked {
     struct cost *cost;
     struct diags diags;
     bool parsed;
+    bool empty; /* without a byte */
 };
 
 /* Everything that can be wrong is looked for: what is only found when a kernel is counted, too. */
@@ -27,6 +28,7 @@ static void look(struct checked *out, struct run *run, const char *path)
 {
     *out = (struct checked){.diags = {.arena = &run->arena, .progress = run->diags.progress}};
     const struct source *source = cli_read(path, &run->arena, &out->diags);
+    out->empty = source != NULL && source->length == 0;
     if (source != NULL)
         out->spec = read_spec(&run->arena, source, &out->diags);
     out->parsed = out->spec != NULL;
@@ -41,11 +43,14 @@ static bool is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* The file to compare with: the one given, or the one of the same name in the folder given. NULL: it is not there. */
+/* The file to compare with: the one given, or the one of the same name in the folder given. NULL: it is not there, as
+ * git says it with /dev/null. */
 static const char *find_old(struct run *run, const char *path)
 {
     const char *against = run->cli.against, *slash = strrchr(path, '/');
-    if (against == NULL || !is_folder(against))
+    if (against == NULL || strcmp(against, "/dev/null") == 0)
+        return NULL;
+    if (!is_folder(against))
         return against;
     const char *old = arena_printf(&run->arena, "%s/%s", against, slash == NULL ? path : slash + 1);
     return access(old, F_OK) == 0 ? old : NULL;
@@ -58,6 +63,9 @@ static void compare(struct view_checked *out, struct run *run, const struct chec
     if (path == NULL || new->cost == NULL)
         return;
     look(&old, run, path);
+    /* What a hook pipes in of a file that no commit has yet. */
+    if (old.empty && strcmp(path, "-") == 0)
+        return;
     diag_append(&run->diags, &old.diags);
     if (old.cost == NULL)
         return;

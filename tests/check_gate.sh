@@ -99,6 +99,16 @@ exits 2 check words.xml calls.xml --against "$gate/old.xml"
 if [ $? -eq 1 ]; then good; else bad 'old from standard input'; fi
 has 'costs more than in <stdin>' out
 
+# Nothing old: all is new. A file that is there and empty is bad input all the same.
+: >empty.xml
+for command in "check $gate/old.xml --against -" "check $gate/old.xml --against /dev/null"; do
+    # shellcheck disable=SC2086
+    exits 0 $command
+    has '1 description: 1 fine' out
+    empty err
+done
+exits 2 check "$gate/old.xml" --against empty.xml
+
 # Validation: errors of meaning are findings, also those that only counting finds; what cannot be parsed is bad input.
 echo '<layout' >unparsed.xml
 cat >unknown.xml <<'END'
