@@ -102,6 +102,6 @@ enum exit_status cli_diff(struct run *run)
     const struct difference *difference = diff_specs(before.spec, after.spec, &run->arena);
     json_t *view = view_diff(&before, &after, difference, run->device);
     bool finding = run->cli.exit_code && !json_is_true(json_object_get(view, "same"));
-    enum exit_status status = run_write_view(run, view, emit_diff);
+    enum exit_status status = run_write_view(run, view, run->cli.inputs.count == 2 ? emit_diff : emit_diff_for_git);
     return status == EXIT_DONE && finding ? EXIT_FINDING : status;
 }

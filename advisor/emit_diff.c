@@ -323,3 +323,11 @@ void emit_diff(struct text *out, const json_t *view, bool color)
     print_memory(out, &arena, json_object_get(view, "arrays"));
     arena_free(&arena);
 }
+
+void emit_diff_for_git(struct text *out, const json_t *view, bool color)
+{
+    if (get_bool(view, "same"))
+        text_printf(out, "%s: no difference in meaning\n", get_text(view, "after"));
+    else
+        emit_diff(out, view, color);
+}

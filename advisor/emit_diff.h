@@ -12,6 +12,9 @@
 /* Appends a view of view_diff: a line a change, then what the kernels cost before and after. Nothing where the
  * descriptions are the same. `color`: with ANSI colours. */
 void emit_diff(struct text *out, const json_t *view, bool color);
+/* The same, or a line that says so where the descriptions are the same: git has already told its user that the file
+ * differs. */
+void emit_diff_for_git(struct text *out, const json_t *view, bool color);
 
 /* "~ field id: moved from byte 28 to 44"; `sign`: with what it begins. */
 const char *show_diff_change(struct arena *arena, const json_t *change, bool sign);

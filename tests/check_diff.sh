@@ -116,7 +116,11 @@ commit five
 sed -i.bak 's/<field name="id" type="uint32"/<field type="uint32" name="id" /' layouts/moved.xml
 rm layouts/moved.xml.bak
 exits 0 git diff
+if [ "$(cat out)" = 'layouts/moved.xml: no difference in meaning' ]; then good; else bad 'the same meaning'; fi
+git show HEAD:layouts/moved.xml >before.xml
+exits 0 "$tool" diff before.xml layouts/moved.xml
 empty out
+rm before.xml
 git checkout -q .
 git config --unset diff.sectorwise.command
 cp ../new.xml layouts/moved.xml
