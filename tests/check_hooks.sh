@@ -32,23 +32,7 @@ skip() {
 
 if ! command -v git >/dev/null; then
     skip 'there is no git'
-    # ---- the README's own hook of git: what is committed is judged, not what lies in the tree ----
-
-git worktree remove --force base 2>/dev/null
-git reset -q --hard
-sed -n '/^# .git\/hooks\/pre-commit/,/^```/p' "$top/README.md" | sed '1s/^/#!\/bin\/sh\n/;$d' >.git/hooks/pre-commit
-chmod +x .git/hooks/pre-commit
-cp "$top/tests/gate/fails/alignment-lost.xml" layouts/flow.xml
-git add layouts
-git show HEAD:layouts/flow.xml >layouts/flow.xml
-expect 'a regression staged is not committed' fails git commit -q -m slower
-git add layouts
-cp "$top/tests/gate/fails/alignment-lost.xml" layouts/flow.xml
-cp layouts/flow.xml layouts/new.xml
-git add layouts/new.xml
-expect 'a new description is, whatever lies in the tree' git commit -q -m new
-
-echo "$passed passed, $failed failed, $skipped skipped"
+    echo "$passed passed, $failed failed, $skipped skipped"
     exit 0
 fi
 mkdir "$scratch/bin"
