@@ -31,27 +31,51 @@ const char *show_check_growth(struct arena *arena, const char *measure, double b
     return arena_printf(arena, "%s %s%s", show_counts(arena, (int64_t)before, (int64_t)after), measure, growth);
 }
 
-static void print_causes(struct text *out, struct arena *arena, const json_t *causes, const char *indent)
+static bool is_told(const json_t *told, const json_t *cause)
+{
+    for (size_t i = 0; i < json_array_size(told); i++)
+        if (json_equal(json_array_get(told, i), cause))
+            return true;
+    return false;
+}
+
+static bool all_told(const json_t *told, const json_t *causes)
+{
+    size_t i = 0;
+    while (i < json_array_size(causes) && is_told(told, json_array_get(causes, i)))
+        i++;
+    return i > 0 && i == json_array_size(causes);
+}
+
+/* What has changed often bears on many accesses: each is told once a description, and is in `told` from then on. */
+static void print_causes(struct text *out, struct arena *arena, const json_t *causes, const char *indent, json_t *told)
 {
     size_t count = json_array_size(causes);
-    for (size_t i = 0; i < count && i < CAUSES_SHOWN; i++)
-        text_printf(out, "%s%s\n", indent, show_diff_change(arena, json_array_get(causes, i), false));
+    if (all_told(told, causes)) {
+        text_printf(out, "%sas above\n", indent);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        json_t *cause = json_array_get(causes, i);
+        const bool again = is_told(told, cause);
+        if (i < CAUSES_SHOWN && again)
+            text_printf(out, "%s%s %s: as above\n", indent, get_text(cause, "of"), get_text(cause, "name"));
+        else if (i < CAUSES_SHOWN)
+            text_printf(out, "%s%s\n", indent, show_diff_change(arena, cause, false));
+        if (!again)
+            (void)json_array_append(told, cause);
+    }
     if (count > CAUSES_SHOWN)
         text_printf(out, "%s... and %zu more\n", indent, count - CAUSES_SHOWN);
 }
 
-/* An update reads and writes for the same reasons: they are told once. */
-static void print_access(struct text *out, struct arena *arena, const json_t *access, const json_t *last)
+static void print_access(struct text *out, struct arena *arena, const json_t *access, json_t *told)
 {
-    const json_t *causes = json_object_get(access, "causes");
     text_printf(
         out, "  line %s: %s%s: %s\n", show_count(arena, get_count(access, "line")), show_check_access(arena, access),
         get_bool(access, "added") ? ", new" : "",
         show_check_growth(arena, get_text(access, "measure"), get_real(access, "before"), get_real(access, "after")));
-    if (json_array_size(causes) > 0 && json_equal(causes, json_object_get(last, "causes")))
-        text_puts(out, "    as above\n");
-    else
-        print_causes(out, arena, causes, "    ");
+    print_causes(out, arena, json_object_get(access, "causes"), "    ", told);
 }
 
 /* "sectors 9,437,184 -> 12,582,912 (+33.3 %), estimated time 36.1 us -> 48.1 us (+33.3 %)" */
@@ -70,7 +94,7 @@ static const char *show_figures(struct arena *arena, const json_t *figures)
 }
 
 static void print_regression(struct text *out, struct arena *arena, const json_t *file, const json_t *regression,
-                             bool color)
+                             json_t *told, bool color)
 {
     const json_t *accesses = json_object_get(regression, "accesses"), *access;
     size_t i;
@@ -80,9 +104,9 @@ static void print_regression(struct text *out, struct arena *arena, const json_t
     text_printf(out, "\n  %s\n", show_figures(arena, json_object_get(regression, "figures")));
     json_array_foreach(accesses, i, access)
     {
-        print_access(out, arena, access, i == 0 ? NULL : json_array_get(accesses, i - 1));
+        print_access(out, arena, access, told);
     }
-    print_causes(out, arena, json_object_get(regression, "causes"), "  ");
+    print_causes(out, arena, json_object_get(regression, "causes"), "  ", told);
 }
 
 static void print_kernels(struct text *out, const json_t *file, const char *key, const char *what)
@@ -119,10 +143,12 @@ void emit_check(struct text *out, const json_t *view, bool color)
     size_t i, j;
     json_array_foreach(json_object_get(view, "files"), i, file)
     {
+        json_t *told = json_array();
         json_array_foreach(json_object_get(file, "regressions"), j, regression)
         {
-            print_regression(out, &arena, file, regression, color);
+            print_regression(out, &arena, file, regression, told, color);
         }
+        json_decref(told);
         print_kernels(out, file, "kernels_added", "new");
         print_kernels(out, file, "kernels_removed", "gone");
     }

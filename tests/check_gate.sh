@@ -99,6 +99,30 @@ exits 2 check words.xml calls.xml --against "$gate/old.xml"
 if [ $? -eq 1 ]; then good; else bad 'old from standard input'; fi
 has 'costs more than in <stdin>' out
 
+# A change that bears on several kernels is told once; what else bears on the later one is told there.
+cat >twice.xml <<'END'
+<layout xmlns="urn:sectorwise:layout:1" name="twice">
+  <struct name="S"><field name="x" type="float"/><field name="y" type="float"/></struct>
+  <array name="s" of="S" extent="1 shl 20"/>
+  <kernel name="a" block="256" grid="1024"><read array="s" field="x" index="thread"/></kernel>
+  <kernel name="b" block="256" grid="1024"><read array="s" field="x" index="thread"/></kernel>
+  <kernel name="c" block="256" grid="1024"><read array="s" field="x" index="thread"/></kernel>
+</layout>
+END
+sed -e 's/name="y" type="float"/& count="7"/' -e '/"c"/s/index="thread"/index="4 * thread"/' twice.xml >grown.xml
+exits 1 check grown.xml --against twice.xml
+if [ "$(grep -c 'struct S: size 8 -> 32 bytes' out)" -eq 1 ]; then good; else bad 'a struct is told more than once'; fi
+if [ "$(grep -c '^    as above$' out)" -eq 1 ]; then good; else bad 'not told again once'; fi
+has 'struct S: as above' out
+has "read s.x: index 'thread' -> '4 * thread'" out
+mkdir new before
+cp grown.xml new/one.xml
+cp grown.xml new/two.xml
+cp twice.xml before/one.xml
+cp twice.xml before/two.xml
+exits 1 check new/one.xml new/two.xml --against before
+if [ "$(grep -c 'struct S: size 8 -> 32 bytes' out)" -eq 2 ]; then good; else bad 'not once a description'; fi
+
 # Nothing old: all is new. A file that is there and empty is bad input all the same.
 : >empty.xml
 for command in "check $gate/old.xml --against -" "check $gate/old.xml --against /dev/null"; do
