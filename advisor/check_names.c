@@ -148,8 +148,9 @@ struct symbol *check_declare(struct checker *checker, const void *space, const s
                              void *item, const char *what)
 {
     /* A name at fault is declared all the same, so that those who use it say nothing. */
-    if (!check_identifier(checker, name, what) && name->text == NULL)
+    if (name->text == NULL)
         return NULL;
+    (void)check_identifier(checker, name, what);
     struct symbol *symbol = check_names_add(checker, space, name->text, kind, item, name->where);
     if (symbol == NULL)
         check_report_duplicate(checker, name, check_names_find(&checker->names, space, name->text, strlen(name->text)));
