@@ -73,7 +73,10 @@ static mode_t wanted_mode(const struct stat *before)
 static enum output_status replace(const char *path, const struct stat *before, const char *bytes, size_t length,
                                   struct arena *arena, const char **reason)
 {
-    char *beside = arena_printf(arena, "%s.XXXXXX", path);
+    /* In the same folder, by a name that is short whatever the file's: only then can it be renamed over it. */
+    const char *slash = strrchr(path, '/');
+    int folder = slash == NULL ? 0 : (int)(slash - path) + 1;
+    char *beside = arena_printf(arena, "%.*s.sectorwise.XXXXXX", folder, path);
     int file = mkstemp(beside);
     if (file < 0)
         return fail(OUTPUT_NO_PLACE, errno, reason);
@@ -107,8 +110,12 @@ static enum output_status write_file(const char *path, const char *bytes, size_t
                                      const char **reason)
 {
     struct stat before;
-    if (stat(path, &before) != 0)
-        return write_beside(path, NULL, bytes, length, arena, reason);
+    if (stat(path, &before) != 0) {
+        int error = errno;
+        /* A symbolic link that leads nowhere is not ours to replace. */
+        bool link = lstat(path, &before) == 0;
+        return link ? fail(OUTPUT_NO_PLACE, error, reason) : write_beside(path, NULL, bytes, length, arena, reason);
+    }
     if (S_ISDIR(before.st_mode))
         return fail(OUTPUT_NO_PLACE, EISDIR, reason);
     if (!S_ISREG(before.st_mode))

@@ -325,6 +325,11 @@ outputs() {
     exits 0 score p.xml --format json -o link
     same keep wanted
     if [ -h link ] && [ "$(find keep -perm 640)" = keep ]; then good; else bad 'link or permissions are lost'; fi
+    ln -s nowhere dangling
+    exits 2 score p.xml -o dangling
+    if [ -h dangling ] && [ ! -e nowhere ]; then good; else bad 'a link that leads nowhere is replaced'; fi
+    long=$(printf '%0250d' 1)
+    exits 0 score p.xml -o "$long"
     mkdir folder
     exits 2 score p.xml -o folder
     has "cannot write 'folder'" err
