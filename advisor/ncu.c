@@ -146,7 +146,8 @@ static bool read_number(double *out, const char *text, enum decimal decimal)
     plain[length] = '\0';
     char *end;
     *out = strtod(plain, &end);
-    return length > 0 && plain[strspn(plain, "0123456789.eE+-")] == '\0' && *end == '\0' && isfinite(*out) && *out >= 0;
+    /* Counts are 63 bits wide. */
+    return length > 0 && plain[strspn(plain, "0123456789.eE+-")] == '\0' && *end == '\0' && *out >= 0 && *out < 0x1p63;
 }
 
 /* ---- tables ---- */

@@ -238,6 +238,7 @@ static const struct {
      "t.csv:2:15: error: 'twelve' is no number of '" LOADS "' [ncu-number]"},
     {HEAD ",\"" LOADS "\"\n\"0\",\"k\",\"\",\"\",\"-1\"\n", "[ncu-number]"},
     {HEAD ",\"" LOADS "\"\n\"0\",\"k\",\"\",\"\",\"1e999\"\n", "[ncu-number]"},
+    {HEAD ",\"" LOADS "\"\n\"0\",\"k\",\"\",\"\",\"9999999999999999999999\"\n", "[ncu-number]"},
     {HEAD ",\"" LOADS "\"\n\"0\",\"k\",\"\",\"\",\"0x10\"\n", "[ncu-number]"},
     {HEAD ",\"" LOADS "\",\"" DRAM "\"\n\"0\",\"k\",\"\",\"\",\"1.5\",\"1.234.567\"\n", "[ncu-number]"},
     {HEAD ",\"" TIME "\"\n\"\",\"\",\"\",\"\",\"fortnight\"\n\"0\",\"k\",\"\",\"\",\"1\"\n",
