@@ -268,6 +268,10 @@ void view_verdict(struct text *out, const struct spec *spec, const struct device
     struct verdict verdict = {out, spec, ranking, NULL, NULL};
     if (ranking->count == 0 || ranking->items == NULL)
         return;
+    if (spec->array_count == 0) {
+        text_puts(out, "there is no array to lay out");
+        return;
+    }
     verdict.best = &ranking->items[0];
     size_t usual = view_find_default(ranking, spec->array_count);
     if (usual < ranking->count)
