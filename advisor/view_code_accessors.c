@@ -33,7 +33,7 @@ static unsigned unaligned_piece(const struct mapping *mapping, const struct part
     const struct placement *place = &mapping->leaves[part->leaf];
     uint64_t all = plan_alignment(mapping, part->leaf, place->offset + part->inner_offset, place->stride);
     for (size_t i = 0; i < part->loop_count; i++)
-        all |= loop_stride(mapping, part, &part->loops[i]);
+        all |= part->loops[i].count > 1 ? loop_stride(mapping, part, &part->loops[i]) : 0;
     uint64_t alignment = all & (~all + 1);
     return alignment >= part->type->align ? 0 : (unsigned)alignment;
 }
@@ -112,7 +112,7 @@ static unsigned staged_piece(const struct mapping *mapping, const struct stage *
     if (stage->dim_count > 1)
         all |= stage->row_bytes;
     for (size_t i = 0; i < part->loop_count; i++)
-        all |= part->loops[i].stride_bytes;
+        all |= part->loops[i].count > 1 ? part->loops[i].stride_bytes : 0;
     uint64_t alignment = all & (~all + 1);
     return alignment >= part->type->align ? 0 : (unsigned)alignment;
 }
