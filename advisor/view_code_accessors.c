@@ -219,6 +219,37 @@ bool has_records_as_c(const struct mapping *mapping)
     return same;
 }
 
+/* Whether, from `leaf` on, the loops from `number` on add the same distances wherever the others stand. */
+static bool adds_up(const struct mapping *mapping, const struct part *part, size_t number, size_t leaf)
+{
+    if (number == part->loop_count)
+        return true;
+    const struct part_loop *loop = &part->loops[number];
+    const struct placement *leaves = mapping->leaves;
+    uint64_t stride = loop_stride(mapping, part, loop), count = loop->stride_leaves == 0 ? 1 : loop->count;
+    for (uint64_t i = 0; i < count; i++) {
+        size_t there = leaf + (size_t)i * loop->stride_leaves;
+        if (leaves[there].offset - leaves[leaf].offset != i * stride || !adds_up(mapping, part, number + 1, there))
+            return false;
+    }
+    return true;
+}
+
+/* In tiles each leaf is aligned by itself: along each dimension the elements of a matrix of structs may then be evenly
+ * spaced, and the corner be elsewhere. An accessor with a subscript a dimension cannot say that. */
+static bool check_matrices(const struct code *code, const struct array_code *made)
+{
+    for (size_t i = 0; i < made->parts.count; i++) {
+        const struct part *part = &made->parts.items[i];
+        if (group_of(made->mapping, part)->record_stride != 0 || adds_up(made->mapping, part, 0, part->leaf))
+            continue;
+        diag_error(code->diags, "not-generated", made->array->name.where,
+                   "under '%s' the elements of '%s' are not evenly spaced", made->option->candidate.text, part->key);
+        return false;
+    }
+    return true;
+}
+
 static bool array_prepare(struct code *code, const struct array *array)
 {
     struct array_code *made = &code->arrays[array->number];
@@ -233,7 +264,7 @@ static bool array_prepare(struct code *code, const struct array *array)
     name_accessors(code, made);
     sort_accessors(code, made);
     borrow_accessors(made);
-    return !has_columns(made->mapping) || count_sizes(code, made);
+    return check_matrices(code, made) && (!has_columns(made->mapping) || count_sizes(code, made));
 }
 
 /* Types and params keep their names in the C header, too. */

@@ -501,6 +501,24 @@ START_TEST(atomics_without_code_are_refused)
 }
 END_TEST
 
+/* The corner of a matrix of structs is not where its two subscripts lead in such tiles. */
+START_TEST(matrices_that_do_not_add_up_are_refused)
+{
+    struct work work = {0};
+    prepare(&work,
+            ROOT
+            "<struct name=\"C\" packed=\"true\"><field name=\"a\" type=\"uint8\"/>"
+            "<field name=\"b\" type=\"double\"/></struct>"
+            "<struct name=\"R\"><field name=\"c\" type=\"uint8\"/><field name=\"i\" type=\"C\" count=\"2 2\"/></struct>"
+            "<array name=\"a\" of=\"R\" extent=\"64\" layout=\"aosoa(4)\"/>"
+            "<kernel name=\"k\" block=\"64\" grid=\"1\"><read array=\"a\" index=\"thread\"/></kernel></layout>",
+            NULL);
+    ck_assert_ptr_null(render(&work));
+    ck_assert_str_eq(work.diags.items[0].id, "not-generated");
+    release(&work);
+}
+END_TEST
+
 Suite *generate_suite(void)
 {
     Suite *suite = suite_create("generate");
@@ -511,6 +529,7 @@ Suite *generate_suite(void)
     tcase_add_test(text, comments_hold_no_description_text);
     tcase_add_test(text, output_is_a_pure_function);
     tcase_add_test(text, atomics_without_code_are_refused);
+    tcase_add_test(text, matrices_that_do_not_add_up_are_refused);
     suite_add_tcase(suite, text);
     tcase_add_loop_test(counts, code_issues_what_was_counted, 0, RANDOM_FAULTY);
     suite_add_tcase(suite, counts);

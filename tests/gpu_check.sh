@@ -74,8 +74,14 @@ generate_candidate() {
     for pair in $pairs; do set -- "$@" --candidate "$pair"; done
     IFS=$old
     mkdir -p "$into"
-    "$tool" generate "$description" -o "$into" "$@" >/dev/null &&
-        "$tool" score "$description" "$@" --format json |
+    "$tool" generate "$description" -o "$into" "$@" --format json >"$into/chosen" || return 1
+    # Counted is what was generated, also of the arrays that nobody asked a candidate for.
+    IFS='
+'
+    set -- "$@" $(awk -F'"' '/^  "arrays": \{/ { inside = 1; next } inside && /\}/ { exit }
+        inside { print "--candidate"; print $2 "=" $4 }' "$into/chosen")
+    IFS=$old
+    "$tool" score "$description" "$@" --format json |
         "$tool" render tests/gpu/counts.mustache --data - -o "$into/predicted"
 }
 

@@ -117,16 +117,27 @@ file == 2 && /^"[0-9]/ {
     measure(profiled[rows])
 }
 
+# The page has one part a launch, and may say it twice: a part that begins at the address of the one before is the same.
 file == 3 && /^"?Kernel Name"?,/ {
-    source++
+    name = $0
 }
 
 file == 3 && /"?Address"?,.*"?Source"?,/ {
     read_header()
+    begins = 1
     next
 }
 
-file == 3 && source > 0 && /LDG/ {
+file == 3 && begins {
+    split_csv($0)
+    place = name cell[column["Address"]]
+    again = place == last_place
+    source += !again
+    last_place = place
+    begins = 0
+}
+
+file == 3 && source > 0 && !again && /LDG/ {
     split_csv($0)
     measure_instruction(profiled[source])
 }
