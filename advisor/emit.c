@@ -459,16 +459,18 @@ static void print_groups(struct text *out, struct arena *arena, const json_t *vi
     table_column(&table, "sectors", TABLE_RIGHT, 0);
     table_column(&table, "apart", TABLE_RIGHT, 0);
     json_array_foreach(json_object_get(view, "groups"), g, group)
-        json_array_foreach(json_object_get(group, "kernels"), k, kernel)
     {
-        table_cell(&table, PAINT_NONE, k == 0 ? join_names(arena, json_object_get(group, "fields")) : "");
-        table_cell(&table, PAINT_NONE, k == 0 ? get_text(group, "layout") : "");
-        table_cell(&table, PAINT_NONE, k == 0 ? show_count(arena, get_count(group, "record_bytes")) : "");
-        table_cell(&table, PAINT_NONE, get_text(kernel, "name"));
-        cell_count(&table, kernel, "requests");
-        cell_efficiency(&table, kernel);
-        cell_count(&table, kernel, "sectors");
-        cell_count(&table, kernel, "sectors_apart");
+        json_array_foreach(json_object_get(group, "kernels"), k, kernel)
+        {
+            table_cell(&table, PAINT_NONE, k == 0 ? join_names(arena, json_object_get(group, "fields")) : "");
+            table_cell(&table, PAINT_NONE, k == 0 ? get_text(group, "layout") : "");
+            table_cell(&table, PAINT_NONE, k == 0 ? show_count(arena, get_count(group, "record_bytes")) : "");
+            table_cell(&table, PAINT_NONE, get_text(kernel, "name"));
+            cell_count(&table, kernel, "requests");
+            cell_efficiency(&table, kernel);
+            cell_count(&table, kernel, "sectors");
+            cell_count(&table, kernel, "sectors_apart");
+        }
     }
     if (g == 0)
         return;

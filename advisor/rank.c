@@ -388,7 +388,8 @@ static void prepare(struct context *context, const struct options *options)
         struct options *mine = &context->options[n];
         *mine = options[n];
         mine->items = arena_array(context->arena, mine->count + GROUPS_FOUND_MAX, sizeof(struct option *));
-        memcpy(mine->items, options[n].items, mine->count * sizeof(struct option *));
+        for (size_t i = 0; i < mine->count; i++)
+            mine->items[i] = options[n].items[i];
         if (mine->count + GROUPS_FOUND_MAX > context->options_most)
             context->options_most = mine->count + GROUPS_FOUND_MAX;
     }
@@ -474,7 +475,7 @@ static void drop_searched(struct results *results, const struct context *context
 static struct group_evidence **explain_best(const struct context *context, const struct ranked *best)
 {
     const size_t arrays = context->spec->array_count;
-    struct group_evidence **evidence = arena_array(context->arena, arrays + 1, sizeof(*evidence));
+    struct group_evidence **evidence = arena_array(context->arena, arrays + 1, sizeof(struct group_evidence *));
     for (size_t n = 0; n < arrays; n++)
         if (best->chosen[n]->candidate.layout.kind == LAYOUT_SPLIT)
             evidence[n] = groups_explain(best->chosen[n], context->spec, context->device, context->arena);

@@ -180,7 +180,7 @@ static bool add_same_blocks(const struct copy *copy, const struct block_box *blo
 {
     const struct stage *stage = copy->stage;
     struct cut_box box = cut(stage, blocks);
-    int64_t origin[SPEC_DIMS_MAX];
+    int64_t origin[SPEC_DIMS_MAX] = {0};
     uint64_t words = copy->mapping->record_stride / word_bytes(copy);
     for (unsigned d = 0; d < stage->dim_count; d++) {
         origin[d] = stage_origin(stage, d, blocks->first);

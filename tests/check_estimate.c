@@ -259,7 +259,7 @@ START_TEST(sectors_of_l2_and_dram)
     enum { LAUNCH_SECTORS = 85, FEW = 10000 };
     struct contests *table = open_table();
     rank_groups(table, &counters);
-    double l2[LAYOUTS_ROWS], dram[LAYOUTS_ROWS];
+    double l2[LAYOUTS_ROWS] = {0}, dram[LAYOUTS_ROWS] = {0};
     size_t l2_count = 0, dram_count = 0;
     for (size_t g = 0; g < table->group_count; g++)
         for (size_t i = 0; i < table->groups[g].count; i++) {

@@ -236,7 +236,7 @@ START_TEST(finds_what_belongs_together)
     const struct device *device = load_device(&arena);
     text_puts(&xml, "<layout xmlns=\"urn:sectorwise:layout:1\" name=\"known\">\n"
                     "<table name=\"t\" extent=\"1 shl 20\" values=\"permutation\"/>\n<struct name=\"R\">");
-    for (char f = 'a'; f <= 'h'; f++)
+    for (int f = 'a'; f <= 'h'; f++)
         text_printf(&xml, "<field name=\"%c\" type=\"%s\"/>", f, known[_i].type);
     text_printf(&xml, "</struct>\n<array name=\"r\" of=\"R\" extent=\"1 shl 20\"/>\n%s</layout>\n", known[_i].kernels);
     ck_assert(bench_open_text(&bench, device, "known", text_string(&xml)));

@@ -80,6 +80,7 @@ static void run_tool(struct workplace *place, const char *const arguments[])
             _exit(126);
         redirect("out", STDOUT_FILENO);
         redirect("err", STDERR_FILENO);
+        /* execv leaves its words alone. NOLINTNEXTLINE(performance-no-int-to-ptr) */
         (void)execv(tool, (char *const *)(uintptr_t)argv);
         _exit(127);
     }

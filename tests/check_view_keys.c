@@ -65,6 +65,7 @@ static void walk(struct keys *keys, struct arena *arena, const char *section, co
         walk(keys, arena, section, json_array_get(value, i));
     const char *key;
     json_t *child;
+    /* The walk only looks. NOLINTNEXTLINE(performance-no-int-to-ptr) */
     json_object_foreach((json_t *)(uintptr_t)value, key, child)
     {
         bool position = strcmp(key, "first") == 0 || strcmp(key, "last") == 0; /* in every list */
