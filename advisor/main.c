@@ -1,5 +1,8 @@
 #include <stdlib.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "candidates.h"
 #include "cli_check.h"
@@ -188,10 +191,22 @@ static void report(const struct run *run)
     text_free(&text);
 }
 
+/* Each launch that is counted takes its workers' memory and frees it again. Given back to the system in between, the
+ * same pages are cleared anew for every launch: two thirds of a ranking's time. */
+static void keep_memory(void)
+{
+#ifdef __GLIBC__
+    enum { KEPT_BYTES = 64 << 20, STEP_BYTES = 4 << 20 };
+    (void)mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+    (void)mallopt(M_TOP_PAD, STEP_BYTES);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     struct run run = {0};
     run.diags.arena = &run.arena;
+    keep_memory();
     output_prepare();
     signals_prepare();
     enum exit_status status = run_command(&run, argc, argv);
