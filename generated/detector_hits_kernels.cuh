@@ -46,13 +46,14 @@ __device__ inline void move_in(unsigned char *memory, const unsigned char *value
     *reinterpret_cast<piece<BYTES> *>(memory) = part;
 }
 
-// Nothing, of which the compiler does not know it: behind it no alignment shows that would let it join neighbouring
-// accesses to shared memory, whose bank conflicts were counted as they are written.
+// Nothing, of which no compiler knows it, neither nvcc's nor the driver's: behind it no alignment shows that would let
+// them join neighbouring accesses to shared memory, whose bank conflicts were counted as they are written. No grid has
+// 2^16 blocks in its last dimension.
 __device__ __forceinline__ unsigned opaque_zero()
 {
-    unsigned zero = 0;
-    asm("" : "+r"(zero));
-    return zero;
+    unsigned blocks = gridDim.z;
+    asm("" : "+r"(blocks));
+    return blocks >> 16;
 }
 
 // Adds to a value in memory, atomically: in one instruction where the GPU has it ...
@@ -318,8 +319,11 @@ struct calibrate_hits_tile {
             const unsigned from_0 = unsigned(sw::most(-origin, 0));
             const unsigned past_0 = unsigned(sw::most(sw::least(view.extent - origin, 256), from_0));
             const unsigned words = (past_0 - from_0) * 5;
-            for (unsigned w = in_block; w < words; w += calibrate_shape::threads)
-                copy_word<IN>(view, w, from_0, past_0 - from_0);
+            const unsigned trips = words / calibrate_shape::threads, rest = words % calibrate_shape::threads; // the same for all threads
+            for (unsigned trip = 0; trip < trips; ++trip)
+                copy_word<IN>(view, trip * calibrate_shape::threads + in_block, from_0, past_0 - from_0);
+            if (in_block < rest)
+                copy_word<IN>(view, trips * calibrate_shape::threads + in_block, from_0, past_0 - from_0);
         }
     }
 
@@ -447,8 +451,11 @@ struct cluster_hits_tile {
             const unsigned from_0 = unsigned(sw::most(-origin, 0));
             const unsigned past_0 = unsigned(sw::most(sw::least(view.extent - origin, 264), from_0));
             const unsigned words = (past_0 - from_0) * 5;
-            for (unsigned w = in_block; w < words; w += cluster_shape::threads)
-                copy_word<IN>(view, w, from_0, past_0 - from_0);
+            const unsigned trips = words / cluster_shape::threads, rest = words % cluster_shape::threads; // the same for all threads
+            for (unsigned trip = 0; trip < trips; ++trip)
+                copy_word<IN>(view, trip * cluster_shape::threads + in_block, from_0, past_0 - from_0);
+            if (in_block < rest)
+                copy_word<IN>(view, trips * cluster_shape::threads + in_block, from_0, past_0 - from_0);
         }
     }
 
@@ -577,8 +584,11 @@ struct count_hits_tile {
             const unsigned from_0 = unsigned(sw::most(-origin, 0));
             const unsigned past_0 = unsigned(sw::most(sw::least(view.extent - origin, 256), from_0));
             const unsigned words = (past_0 - from_0) * 5;
-            for (unsigned w = in_block; w < words; w += count_shape::threads)
-                copy_word<IN>(view, w, from_0, past_0 - from_0);
+            const unsigned trips = words / count_shape::threads, rest = words % count_shape::threads; // the same for all threads
+            for (unsigned trip = 0; trip < trips; ++trip)
+                copy_word<IN>(view, trip * count_shape::threads + in_block, from_0, past_0 - from_0);
+            if (in_block < rest)
+                copy_word<IN>(view, trips * count_shape::threads + in_block, from_0, past_0 - from_0);
         }
     }
 

@@ -29,13 +29,14 @@ __device__ inline const unsigned char *bytes_of(const T &value)
     return reinterpret_cast<const unsigned char *>(&value);
 }
 
-// Nothing, of which the compiler does not know it: behind it no alignment shows that would let it join neighbouring
-// accesses to shared memory, whose bank conflicts were counted as they are written.
+// Nothing, of which no compiler knows it, neither nvcc's nor the driver's: behind it no alignment shows that would let
+// them join neighbouring accesses to shared memory, whose bank conflicts were counted as they are written. No grid has
+// 2^16 blocks in its last dimension.
 __device__ __forceinline__ unsigned opaque_zero()
 {
-    unsigned zero = 0;
-    asm("" : "+r"(zero));
-    return zero;
+    unsigned blocks = gridDim.z;
+    asm("" : "+r"(blocks));
+    return blocks >> 16;
 }
 
 } // namespace sw
@@ -145,8 +146,11 @@ struct transpose_out_tile {
             const unsigned from_1 = unsigned(sw::most(-origin_1, 0));
             const unsigned past_1 = unsigned(sw::most(sw::least(view.extent_1 - origin_1, 32), from_1));
             const unsigned words = (past_0 - from_0) * (past_1 - from_1) * 1;
-            for (unsigned w = in_block; w < words; w += transpose_shape::threads)
-                copy_word<IN>(view, w, from_0, past_0 - from_0, from_1, past_1 - from_1);
+            const unsigned trips = words / transpose_shape::threads, rest = words % transpose_shape::threads; // the same for all threads
+            for (unsigned trip = 0; trip < trips; ++trip)
+                copy_word<IN>(view, trip * transpose_shape::threads + in_block, from_0, past_0 - from_0, from_1, past_1 - from_1);
+            if (in_block < rest)
+                copy_word<IN>(view, trips * transpose_shape::threads + in_block, from_0, past_0 - from_0, from_1, past_1 - from_1);
         }
     }
 
