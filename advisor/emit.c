@@ -488,11 +488,9 @@ static void print_conversion(struct text *out, struct arena *arena, const json_t
         return;
     text_printf(out, "\nconverting from aos and back takes %s", show_time(arena, conversion_us));
     const json_t *pays = json_object_get(best, "pays_after_calls");
-    if (json_is_integer(pays))
+    if (pays != NULL)
         text_printf(out, " and pays after %s of %s calls", show_count(arena, json_integer_value(pays)),
                     show_count(arena, get_count(view, "calls")));
-    else if (pays != NULL)
-        text_puts(out, " and never pays");
     text_putc(out, '\n');
 }
 

@@ -252,20 +252,21 @@ static int compare_by_time(const void *a, const void *b)
     return by_time != 0 ? by_time : compare_in_tie(a, b);
 }
 
-/* Times are compared as they are shown: noise in the last bits of a sum must not order candidates. */
-static double round_time(double value)
+/* To so many significant digits: noise in the last bits of a sum must not order candidates. */
+static double round_time(double value, int digits)
 {
     if (value <= 0)
         return 0;
-    double unit = pow(10, floor(log10(value)) - 8);
+    double unit = pow(10, floor(log10(value)) - (digits - 1));
     return round(value / unit) * unit;
 }
 
 static void sort_items(struct sortable *items, size_t count)
 {
+    /* As many digits as JSON and the text have: nobody sees what a smaller difference of the others would decide. */
     for (size_t i = 0; i < count; i++) {
-        items[i].ranked.time_us = round_time(items[i].ranked.time_us);
-        items[i].ranked.other_us = round_time(items[i].ranked.other_us);
+        items[i].ranked.time_us = round_time(items[i].ranked.time_us, 9);
+        items[i].ranked.other_us = round_time(items[i].ranked.other_us, 3);
     }
     if (count == 0)
         return;

@@ -326,8 +326,8 @@ static uint64_t total_calls(const struct spec *spec)
     return calls;
 }
 
-/* The cost of converting, and after how many calls of kernels what they save has paid for one conversion: null where
- * they save nothing. */
+/* The cost of converting, and, where the kernels save anything, after how many of their calls that has paid for one
+ * conversion. */
 static void put_conversion(struct maker *maker, json_t *object, const struct ranked *ranked, const struct ranked *usual)
 {
     const double calls_most = 0x1p53;
@@ -338,8 +338,6 @@ static void put_conversion(struct maker *maker, json_t *object, const struct ran
     double calls = ceil(view_rounded(ranked->conversion_us * (double)total_calls(maker->spec) / saved_us));
     if (saved_us > 0 && calls > 0 && calls < calls_most)
         put_count(maker, object, "pays_after_calls", (uint64_t)calls);
-    else
-        put(object, "pays_after_calls", json_null());
 }
 
 static json_t *make_choice(const struct maker *maker, struct option *const *chosen)

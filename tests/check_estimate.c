@@ -316,6 +316,28 @@ START_TEST(streams_of_a_field_pick_wide_arrays)
 }
 END_TEST
 
+/* A launch that does next to nothing: tiles save nanoseconds of what nobody waits for. */
+START_TEST(what_nobody_sees_decides_nothing)
+{
+    static const char *const small =
+        "<layout xmlns=\"urn:sectorwise:layout:1\" name=\"small\"><array name=\"from\" of=\"uint8\" extent=\"64 64\"/>"
+        "<array name=\"to\" of=\"uint8\" extent=\"64 64\"/><kernel name=\"copy\" block=\"16 16\" grid=\"4 4\">"
+        "<let name=\"y\" value=\"blockIdx.y * 16 + threadIdx.y\"/><let name=\"x\" value=\"blockIdx.x * 16 + "
+        "threadIdx.x\"/>"
+        "<read array=\"from\" index=\"y, x\"/><write array=\"to\" index=\"y, x\"/></kernel></layout>";
+    struct arena arena = {0};
+    struct bench bench;
+    ck_assert(bench_open_text(&bench, load_device(&arena), "small", small));
+    struct options *options = candidates_enumerate(bench.spec, bench.device, &bench.arena, NULL, 0, &bench.diags);
+    struct ranking *ranking = rank_spec(bench.spec, bench.device, options, &bench.arena, &bench.diags);
+    ck_assert(ranking != NULL && ranking->count > 1);
+    for (size_t array = 0; array < 2; array++)
+        ck_assert_str_eq(ranking->items[0].chosen[array]->candidate.text, "row-major/direct");
+    bench_close(&bench);
+    arena_free(&arena);
+}
+END_TEST
+
 Suite *estimate_suite(void)
 {
     Suite *suite = suite_create("estimate");
@@ -327,6 +349,7 @@ Suite *estimate_suite(void)
     suite_add_tcase(suite, rows);
     tcase_add_test(picks, gathers_of_records_pick_vectors_of_structures);
     tcase_add_test(picks, streams_of_a_field_pick_wide_arrays);
+    tcase_add_test(picks, what_nobody_sees_decides_nothing);
     suite_add_tcase(suite, picks);
     return suite;
 }
