@@ -88,8 +88,9 @@ static inline const void *kernel_space(const struct checker *checker)
     return &checker->spec->kernels;
 }
 
-/* Reports a name that is no identifier or that is reserved. `what` says what it names: "param", "kernel", ... */
-bool check_identifier(struct checker *checker, const struct name *name, const char *what);
+/* Reports a name that is no identifier or that is reserved. `what` says what it names: "param", "kernel", ...;
+ * `is_value`: it stands in expressions, which have words of their own there ("lane", "min"). */
+bool check_identifier(struct checker *checker, const struct name *name, const char *what, bool is_value);
 /* check_identifier, then declares the name or reports that its namespace has it. NULL when it could not be declared
  * (or is missing, which read has reported). */
 struct symbol *check_declare(struct checker *checker, const void *space, const struct name *name, enum symbol_kind kind,

@@ -123,7 +123,7 @@ static struct expr *number(struct checker *checker, int64_t value, struct span w
 static bool check_variable_name(struct body *body, const struct name *name, const char *what)
 {
     struct checker *checker = body->scope.checker;
-    if (!check_identifier(checker, name, what))
+    if (!check_identifier(checker, name, what, true))
         return false;
     const struct symbol *outer =
         check_names_find(&checker->names, value_space(checker), name->text, strlen(name->text));

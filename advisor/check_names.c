@@ -86,10 +86,10 @@ bool check_guess_note(const struct checker *checker, const struct guess *guess)
 }
 
 /* Names that expressions give a meaning of their own, beside those that C and CUDA reserve. */
-static bool is_reserved(const char *name)
+static bool is_expression_word(const char *name)
 {
     enum expr_builtin builtin;
-    return text_is_keyword(name) || expr_builtin_find(name, &builtin) || strcmp(name, "band") == 0;
+    return expr_builtin_find(name, &builtin) || strcmp(name, "min") == 0 || strcmp(name, "max") == 0;
 }
 
 /* "4 3" of a member written as C does, "m[4][3]"; NULL where it is no such name. */
@@ -109,7 +109,7 @@ static const char *count_in_name(struct arena *arena, const char *name)
     return *at == '\0' ? count : NULL;
 }
 
-bool check_identifier(struct checker *checker, const struct name *name, const char *what)
+bool check_identifier(struct checker *checker, const struct name *name, const char *what, bool is_value)
 {
     if (name->text == NULL)
         return false;
@@ -122,7 +122,7 @@ bool check_identifier(struct checker *checker, const struct name *name, const ch
             diag_note(checker->diags, "an identifier has up to 63 letters, digits and '_', the first no digit");
         return false;
     }
-    if (is_reserved(name->text)) {
+    if (text_is_keyword(name->text) || (is_value && is_expression_word(name->text))) {
         diag_error(checker->diags, "reserved-name", name->where, "%s name '%s' is reserved", what, name->text);
         diag_note(checker->diags, "words of C, C++ and CUDA, and those of expressions, cannot be names");
         return false;
@@ -150,7 +150,8 @@ struct symbol *check_declare(struct checker *checker, const void *space, const s
     /* A name at fault is declared all the same, so that those who use it say nothing. */
     if (name->text == NULL)
         return NULL;
-    (void)check_identifier(checker, name, what);
+    bool is_value = kind == SYMBOL_PARAM || kind == SYMBOL_TABLE || kind == SYMBOL_ARRAY;
+    (void)check_identifier(checker, name, what, is_value);
     struct symbol *symbol = check_names_add(checker, space, name->text, kind, item, name->where);
     if (symbol == NULL)
         check_report_duplicate(checker, name, check_names_find(&checker->names, space, name->text, strlen(name->text)));
@@ -159,7 +160,7 @@ struct symbol *check_declare(struct checker *checker, const void *space, const s
 
 void check_layout_name(struct checker *checker)
 {
-    (void)check_identifier(checker, &checker->spec->name, "layout");
+    (void)check_identifier(checker, &checker->spec->name, "layout", false);
 }
 
 static const char *type_word(const struct type *type)

@@ -147,7 +147,7 @@ static int compare_words(const void *key, const void *element)
 
 bool text_is_keyword(const char *string)
 {
-    /* C11, C++20 and CUDA, and the words of expressions; sorted for bsearch. */
+    /* C11, C++20 and CUDA, and the operators of expressions that are words; sorted for bsearch. */
     /* clang-format off */
     static const char *const words[] = {
         "NULL", "_Alignas", "_Alignof", "_Atomic", "_Bool", "_Complex", "_Generic", "_Imaginary", "_Noreturn",
@@ -158,12 +158,12 @@ bool text_is_keyword(const char *string)
         "case", "catch", "char", "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield",
         "compl", "concept", "const", "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype",
         "default", "delete", "do", "double", "dynamic_cast", "else", "enum", "errno", "explicit", "export", "extern",
-        "false", "float", "for", "friend", "goto", "gridDim", "half", "if", "inline", "int", "lane", "le", "long",
-        "lt", "main", "max", "min", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "offsetof",
+        "false", "float", "for", "friend", "goto", "gridDim", "half", "if", "inline", "int", "le", "long",
+        "lt", "main", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "offsetof",
         "operator", "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires",
         "restrict", "return", "shl", "short", "signed", "sizeof", "static", "static_assert", "static_cast", "std",
-        "struct", "switch", "template", "this", "thread", "threadIdx", "thread_local", "throw", "true", "try",
-        "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "warp",
+        "struct", "switch", "template", "this", "threadIdx", "thread_local", "throw", "true", "try",
+        "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile",
         "warpSize", "wchar_t", "while", "xor", "xor_eq",
     };
     /* clang-format on */

@@ -772,6 +772,9 @@ static const struct diagnostic_row {
     {"reserved-name", "<param name='while' value='1'/>", "<param name='While' value='1'/>"},
     {"reserved-name", "<param name='band' value='1'/>", "<param name='bor' value='1'/>"},
     {"reserved-name", KERNEL("<let name='lane' value='1'/>"), KERNEL("<let name='lane_' value='1'/>")},
+    {"reserved-name", "<array name='min' of='int' extent='4'/>",
+     "<union name='min'>" FIELD("max", "int")
+         FIELD("lane", "int") "</union><kernel name='thread' block='1' grid='1'/>"},
     {"reserved-name", "<struct name='float'>" FIELD("x", "int") "</struct>",
      "<struct name='Float'>" FIELD("x", "int") "</struct>"},
     {"duplicate-name", "<param name='N' value='1'/><array name='N' of='int' extent='1'/>",
