@@ -64,13 +64,13 @@ void check_launches(struct checker *checker)
         check_launch(checker, kernel);
 }
 
-/* "(N + 255) / 256" rounds up: a sum that is divided is no remainder lost. */
+/* "threads are left out" where the divisor is the block's extent, of all its threads in a grid of one dimension. */
 static void warn_remainder(const struct expr *expr, uint64_t block, struct diags *diags)
 {
     const struct expr_frame frame = {.variables = NULL};
     const struct expr *culprit;
     int64_t dividend, divisor, detail;
-    if (expr->op != EXPR_DIVIDE || expr->operand[0]->op == EXPR_ADD ||
+    if (expr->op != EXPR_DIVIDE ||
         expr_evaluate(&dividend, expr->operand[0], &frame, &culprit, &detail) != EXPR_FINE ||
         expr_evaluate(&divisor, expr->operand[1], &frame, &culprit, &detail) != EXPR_FINE || divisor <= 0 ||
         dividend % divisor == 0)
@@ -85,14 +85,24 @@ static void warn_remainder(const struct expr *expr, uint64_t block, struct diags
     diag_note(diags, "round up, as in '(N + 255) / 256', and guard the body with <if test=\"thread lt N\">");
 }
 
+/* "(N + 255) / 256" rounds up: a sum that is divided is no remainder lost. Grids of more dimensions are of tiles: of a
+ * difference, "(ROWS - 2) / 8", other kernels may do the rim. */
+static void warn_remainders(const struct kernel *kernel, struct diags *diags)
+{
+    bool line = kernel->grid_exprs[1] == NULL;
+    for (unsigned d = 0; d < 3 && kernel->grid_exprs[d] != NULL; d++) {
+        const struct expr *expr = kernel->grid_exprs[d], *dividend = expr->operand[0];
+        bool fine = dividend == NULL || dividend->op == EXPR_ADD || (!line && dividend->op == EXPR_SUBTRACT);
+        /* Where no more messages are kept, the note would be another's. */
+        if (!fine && diags->count < DIAG_MAX)
+            warn_remainder(expr, line ? kernel->block_threads : kernel->block[d], diags);
+    }
+}
+
 void check_warn(const struct spec *spec, struct diags *diags)
 {
-    for (const struct kernel *kernel = spec->kernels; kernel != NULL; kernel = kernel->next) {
-        /* Grids of more dimensions are of tiles, whose rim other kernels may do. Where no more messages are kept, the
-         * note would be another's. */
-        if (kernel->grid_exprs[0] != NULL && kernel->grid_exprs[1] == NULL && diags->count < DIAG_MAX)
-            warn_remainder(kernel->grid_exprs[0], kernel->block_threads, diags);
-    }
+    for (const struct kernel *kernel = spec->kernels; kernel != NULL; kernel = kernel->next)
+        warn_remainders(kernel, diags);
 }
 
 /* A kernel's body being walked. Slots and accesses grow in the kernel itself. */

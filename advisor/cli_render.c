@@ -12,8 +12,7 @@ struct source *cli_read(const char *path, struct arena *arena, struct diags *dia
     const char *reason;
     if (source_read(&source, arena, path, &reason) == SOURCE_OK)
         return source;
-    diag_error(diags, "unreadable-file", (struct span){0}, "cannot read '%s': %s",
-               strcmp(path, "-") == 0 ? "<stdin>" : path, reason);
+    diag_unreadable(diags, path, reason);
     return NULL;
 }
 

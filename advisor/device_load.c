@@ -20,7 +20,7 @@ static struct device *load_file(struct arena *arena, const char *path, struct di
     const char *reason = "";
     if (source_read(&source, arena, path, &reason) == SOURCE_OK)
         return read_device(arena, source, diags);
-    diag_error(diags, "unreadable-file", (struct span){0}, "cannot read '%s': %s", path, reason);
+    diag_unreadable(diags, path, reason);
     return NULL;
 }
 

@@ -59,6 +59,14 @@ void diag_note(struct diags *diags, const char *format, ...)
     va_end(arguments);
 }
 
+void diag_unreadable(struct diags *diags, const char *path, const char *reason)
+{
+    struct source *source = arena_alloc(diags->arena, sizeof(*source));
+    const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
+    *source = (struct source){.name = arena_copy(diags->arena, name, strlen(name))};
+    diag_error(diags, "unreadable-file", (struct span){.source = source}, "cannot read '%s': %s", name, reason);
+}
+
 void diag_append(struct diags *diags, const struct diags *more)
 {
     for (size_t i = 0; i < more->count; i++) {
@@ -128,7 +136,7 @@ static void render_one(struct text *out, const struct diag *item, bool color)
         text_puts(out, "\033[0m");
     append_visible(out, item->message, strlen(item->message));
     text_printf(out, " [%s]\n", item->id);
-    if (item->where.source != NULL)
+    if (item->where.source != NULL && item->where.source->bytes != NULL)
         render_quote(out, item, &at, color);
     if (item->note == NULL)
         return;

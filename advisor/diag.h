@@ -38,6 +38,9 @@ void diag_error(struct diags *diags, const char *id, struct span where, const ch
     __attribute__((format(printf, 4, 5)));
 void diag_warning(struct diags *diags, const char *id, struct span where, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* "cannot read 'path': reason" [unreadable-file], at the first place of a file of which there is nothing to show; "-" is
+ * standard input. */
+void diag_unreadable(struct diags *diags, const char *path, const char *reason);
 /* Attaches a mend to the diagnostic added last. */
 void diag_note(struct diags *diags, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -54,7 +57,8 @@ static inline bool diag_failed(const struct diags *diags)
  *        14 | source line
  *           |      ^~~~~~
  *     file:line:col: note: did you mean 'float'?
- * Without a source only "sectorwise: error: message [id]". `color`: with ANSI colours. */
+ * Without a source only "sectorwise: error: message [id]", without its bytes no line of it. `color`: with ANSI
+ * colours. */
 void diag_render(const struct diags *diags, struct text *out, bool color);
 
 #endif

@@ -71,15 +71,19 @@ struct log {
 };
 
 /* "unknown-type": "unknown type". Code hosts want two descriptions and a help of each rule. */
-static json_t *make_rule(struct log *log, const char *id)
+static json_t *make_rule(struct log *log, const char *id, const char *level)
 {
     char *words = arena_copy(&log->arena, id, strlen(id));
     for (char *c = words; *c != '\0'; c++)
         if (*c == '-')
             *c = ' ';
     bool cost = strcmp(id, cost_rule) == 0;
-    const char *full = cost ? "A kernel moves more, or is estimated slower, than with the old description."
-                            : arena_printf(&log->arena, "The description has an error: %s.", words);
+    const char *full =
+        cost ? "A kernel moves more, or is estimated slower, than with the old description."
+             : arena_printf(&log->arena,
+                            strcmp(level, "error") == 0 ? "The description has an error: %s."
+                                                        : "The description may not say what is meant: %s.",
+                            words);
     const char *help =
         cost ? "'sectorwise diff OLD NEW' tells what has changed, 'sectorwise rank' which layouts cost less."
              : "'sectorwise check' shows the place and, where one is known, the mend.";
@@ -91,7 +95,7 @@ static json_t *make_rule(struct log *log, const char *id)
     return rule;
 }
 
-static json_int_t find_rule(struct log *log, const char *id)
+static json_int_t find_rule(struct log *log, const char *id, const char *level)
 {
     const json_t *rule;
     size_t i;
@@ -100,7 +104,7 @@ static json_int_t find_rule(struct log *log, const char *id)
         if (strcmp(get_text(rule, "id"), id) == 0)
             return (json_int_t)i;
     }
-    append(log->rules, make_rule(log, id));
+    append(log->rules, make_rule(log, id, level));
     return (json_int_t)json_array_size(log->rules) - 1;
 }
 
@@ -109,7 +113,7 @@ static void add_result(struct log *log, const char *id, const char *level, const
 {
     json_t *result = json_object(), *locations = json_array();
     set(result, "ruleId", json_string(id));
-    set(result, "ruleIndex", json_integer(find_rule(log, id)));
+    set(result, "ruleIndex", json_integer(find_rule(log, id, level)));
     set(result, "level", json_string(level));
     set(result, "message", make_message(message));
     append(locations, make_location(place, file));

@@ -80,6 +80,10 @@ struct source_position source_locate(const struct source *source, size_t offset)
     if (offset > source->length)
         offset = source->length;
     struct source_position at = {.line = 1};
+    if (source->bytes == NULL) {
+        at.column = 1;
+        return at;
+    }
     for (size_t i = 0; i < offset; i++) {
         if (source->bytes[i] == '\n') {
             at.line++;

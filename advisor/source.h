@@ -10,8 +10,8 @@
 /* A text that diagnostics can point into. Lives in the arena it was made in. `bytes` is NUL-terminated after
  * `length` bytes, which may themselves hold NULs. */
 struct source {
-    const char *name; /* as messages show it: the path as given, "<stdin>", "<command line>" */
-    const char *bytes;
+    const char *name;  /* as messages show it: the path as given, "<stdin>", "<command line>" */
+    const char *bytes; /* NULL: of a file that could not be read, which diagnostics name all the same */
     size_t length;
 };
 

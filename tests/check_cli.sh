@@ -278,7 +278,7 @@ refuses() {
     exits 2 rank bad.xml -o made --format json
     if [ -e made ]; then bad 'a file in spite of errors'; else good; fi
     exits 2 score missing.xml
-    says "sectorwise: error: cannot read 'missing.xml': No such file or directory [unreadable-file]" err
+    says "missing.xml:1:1: error: cannot read 'missing.xml': No such file or directory [unreadable-file]" err
     lacks '|' err
     exits 2 score .
     exits 2 score /dev/zero

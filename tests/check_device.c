@@ -277,10 +277,10 @@ static const struct {
     {"gtx", "sectorwise: error: unknown device 'gtx' [unknown-device]\n"
             "sectorwise: note: known devices: "},
     {"", "sectorwise: error: unknown device '' [unknown-device]\nsectorwise: note: known devices: "},
-    {"/nowhere/x", "sectorwise: error: cannot read '/nowhere/x': No such file or directory [unreadable-file]\n"},
-    {"nowhere.xml", "sectorwise: error: cannot read 'nowhere.xml': No such file or directory [unreadable-file]\n"},
-    {"/dev/zero", "sectorwise: error: cannot read '/dev/zero': not a regular file [unreadable-file]\n"},
-    {"/", "sectorwise: error: cannot read '/': not a regular file [unreadable-file]\n"},
+    {"/nowhere/x", "/nowhere/x:1:1: error: cannot read '/nowhere/x': No such file or directory [unreadable-file]\n"},
+    {"nowhere.xml", "nowhere.xml:1:1: error: cannot read 'nowhere.xml': No such file or directory [unreadable-file]\n"},
+    {"/dev/zero", "/dev/zero:1:1: error: cannot read '/dev/zero': not a regular file [unreadable-file]\n"},
+    {"/", "/:1:1: error: cannot read '/': not a regular file [unreadable-file]\n"},
 };
 
 START_TEST(what_cannot_be_loaded_is_told)

@@ -152,7 +152,7 @@ exits 2 check unparsed.xml words.xml
 empty out
 has 'unparsed.xml:1:' err
 exits 2 check missing.xml
-has "sectorwise: error: cannot read 'missing.xml'" err
+has "missing.xml:1:1: error: cannot read 'missing.xml'" err
 exits 2 check
 exits 2 check words.xml --against unparsed.xml
 exits 2 check words.xml --against unknown.xml
@@ -178,12 +178,18 @@ done
 exits 0 check r.xml --format sarif
 has '"ruleId": "grid-remainder"' out
 has '"level": "warning"' out
+has 'The description may not say what is meant: grid remainder.' out
+lacks 'has an error' out
 exits 0 check r.xml --against r.xml
 if [ "$(grep -c 'warning' err)" -eq 1 ]; then good; else bad 'the old one is warned of too'; fi
 remainder 'N / 100' >r.xml
 exits 0 check r.xml -D N=950
 has 'has a remainder: 50 are left out [grid-remainder]' err
-for grid in '(N + 255) / 256' '(N - 1) / 256 + 1' 'N / 250' 4; do
+remainder '4 N / 3 N / 7' >r.xml
+exits 0 check r.xml -D N=950
+has ':40: warning: the division in '"'grid'"' has a remainder: 2 are left out [grid-remainder]' err
+has ':46: warning: the division in '"'grid'"' has a remainder: 5 are left out [grid-remainder]' err
+for grid in '(N + 255) / 256' '(N - 1) / 256 + 1' 'N / 250' 4 '4 (N + 6) / 7' '4 (N - 2) / 7'; do
     remainder "$grid" >r.xml
     exits 0 check r.xml
     lacks 'warning' err
