@@ -70,8 +70,7 @@ static void warn_remainder(const struct expr *expr, uint64_t block, struct diags
     const struct expr_frame frame = {.variables = NULL};
     const struct expr *culprit;
     int64_t dividend, divisor, detail;
-    if (expr->op != EXPR_DIVIDE ||
-        expr_evaluate(&dividend, expr->operand[0], &frame, &culprit, &detail) != EXPR_FINE ||
+    if (expr->op != EXPR_DIVIDE || expr_evaluate(&dividend, expr->operand[0], &frame, &culprit, &detail) != EXPR_FINE ||
         expr_evaluate(&divisor, expr->operand[1], &frame, &culprit, &detail) != EXPR_FINE || divisor <= 0 ||
         dividend % divisor == 0)
         return;

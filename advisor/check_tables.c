@@ -66,16 +66,17 @@ static bool fill_generated(struct checker *checker, struct table *table, struct 
     unsigned values;
     int64_t range = (int64_t)table->extent, seed = 0;
     bool fine = check_word(checker, &table->values_text, "values", value_words, VALUES_PERMUTATION, &values);
-    if (range_expr != NULL && fine && values == VALUES_PERMUTATION) {
-        diag_error(checker->diags, "table-form", table->range_text.where, "a permutation takes no range");
-        diag_note(checker->diags, "its values are 0 to extent - 1");
-        fine = false;
-    }
     if (range_expr != NULL && !check_constant(checker, range_expr, &range))
         fine = false;
     else if (range < 1) {
         diag_error(checker->diags, "bad-value", table->range_text.where, "range is %lld, less than 1",
                    (long long)range);
+        fine = false;
+    } else if (fine && values == VALUES_PERMUTATION && range != (int64_t)table->extent) {
+        diag_error(checker->diags, "table-form", table->range_text.where,
+                   "a permutation of %llu integers has no range of %lld", (unsigned long long)table->extent,
+                   (long long)range);
+        diag_note(checker->diags, "its values are 0 to extent - 1");
         fine = false;
     }
     if (seed_expr != NULL)

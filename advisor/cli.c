@@ -413,8 +413,6 @@ static void check_complete(struct parser *parser)
         refuse(parser, "'generate' writes to a folder, not to standard output");
     if (cli->command == COMMAND_REPORT && cli->output == NULL)
         refuse(parser, "'report' needs -o FILE.html, or -o - for standard output");
-    if (cli->command == COMMAND_EXPLAIN && cli->kernel == NULL)
-        refuse(parser, "'explain' needs --kernel NAME");
     if (cli->command == COMMAND_VERIFY && cli->ncu == NULL)
         refuse(parser, "'verify' needs --ncu FILE.csv");
     if (cli->command == COMMAND_RENDER && cli->data == NULL)

@@ -13,9 +13,11 @@
 #include "report.h"
 #include "view_explain.h"
 
-/* The place of an option's value, as if the option alone had been written. */
+/* The place of an option's value, as if the option alone had been written; `value` NULL: it is not given. */
 static struct quoted quote_option(struct run *run, const char *option, const char *value)
 {
+    if (value == NULL)
+        return (struct quoted){0};
     const char *line = arena_printf(&run->arena, "%s %s", option, value);
     const struct source *source = source_from_bytes(&run->arena, "<command line>", line, strlen(line));
     return (struct quoted){value, {source, strlen(option) + 1, strlen(value)}};

@@ -27,7 +27,7 @@ const struct cli_option cli_options[] = {
     {OPTION_FORMAT, 0, "format", "text|json", ADVICE | DIFF, "how to tell the results (text)"},
     {OPTION_FORMAT, 0, "format", "text|json|sarif", CHECK, "how to tell the results (text)"},
     {OPTION_TOP, 0, "top", "N", RANK | REPORT, "show the N best candidates only (in a report: 20)"},
-    {OPTION_KERNEL, 0, "kernel", "NAME", EXPLAIN, "the kernel that has the access"},
+    {OPTION_KERNEL, 0, "kernel", "NAME", EXPLAIN, "the kernel that has the access (the only one)"},
     {OPTION_ACCESS, 0, "access", "N", EXPLAIN, "which of its accesses, from 0 on (the furthest from its ideal)"},
     {OPTION_WARP, 0, "warp", "N", EXPLAIN, "which warp of the launch, from 0 (where requests cost most)"},
     {OPTION_OUTPUT, 'o', "output", "FILE", SCORE | RANK | RENDER | EXPLAIN | REPORT | DIFF | CHECK | VERIFY,

@@ -38,8 +38,8 @@ void diag_error(struct diags *diags, const char *id, struct span where, const ch
     __attribute__((format(printf, 4, 5)));
 void diag_warning(struct diags *diags, const char *id, struct span where, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* "cannot read 'path': reason" [unreadable-file], at the first place of a file of which there is nothing to show; "-" is
- * standard input. */
+/* "cannot read 'path': reason" [unreadable-file], at the first place of a file of which there is nothing to show; "-"
+ * is standard input. */
 void diag_unreadable(struct diags *diags, const char *path, const char *reason);
 /* Attaches a mend to the diagnostic added last. */
 void diag_note(struct diags *diags, const char *format, ...) __attribute__((format(printf, 2, 3)));

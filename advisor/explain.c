@@ -25,8 +25,27 @@ static const char *list_kernels(const struct explain_launch *launch, struct diag
     return number <= LISTED ? list : arena_printf(diags->arena, "%s and %zu more", list, number - LISTED);
 }
 
+/* The only kernel, where none is named. */
+static bool take_only_kernel(struct explain_launch *launch, struct diags *diags)
+{
+    const struct name *layout = &launch->spec->name;
+    launch->kernel = launch->spec->kernels;
+    launch->kernel_number = 0;
+    if (launch->kernel != NULL && launch->kernel->next == NULL)
+        return true;
+    if (launch->kernel == NULL)
+        diag_error(diags, "unknown-kernel", layout->where, "'%s' has no kernel to explain", layout->text);
+    else
+        diag_error(diags, "which-kernel", layout->where, "'%s' has several kernels", layout->text);
+    if (launch->kernel != NULL)
+        diag_note(diags, "name one of them: %s", list_kernels(launch, diags));
+    return false;
+}
+
 static bool find_kernel(struct explain_launch *launch, const struct quoted *name, struct diags *diags)
 {
+    if (name->text == NULL)
+        return take_only_kernel(launch, diags);
     struct text_guess guess = {.wanted = name->text};
     launch->kernel_number = 0;
     for (launch->kernel = launch->spec->kernels; launch->kernel != NULL; launch->kernel = launch->kernel->next) {

@@ -124,14 +124,15 @@ enum { EXPLAIN_WORST = -1 };
 
 /* What to show, and where the words that ask for it are, for diagnostics. */
 struct explain_query {
-    struct quoted kernel; /* its name */
+    struct quoted kernel; /* its name; text == NULL: the only one */
     int64_t access;       /* its number in the kernel, from 0, in document order; or EXPLAIN_WORST */
     struct span access_where;
     int64_t warp; /* its number in the launch, from 0; EXPLAIN_WORST: of each group the costliest */
     struct span warp_where;
 };
 
-/* NULL after a diagnostic [unknown-kernel, no-access, access-number, warp-number, ...]. Lives in the arena. */
+/* NULL after a diagnostic [unknown-kernel, which-kernel, no-access, access-number, warp-number, ...]. Lives in the
+ * arena. */
 struct explain *explain_access(const struct spec *spec, const struct device *device, struct option *const *chosen,
                                const struct explain_query *query, struct arena *arena, struct diags *diags)
     __attribute__((warn_unused_result));

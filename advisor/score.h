@@ -109,7 +109,7 @@ bool score_observe(const struct spec *spec, size_t kernel_number, const struct d
 struct score *score_spec(const struct spec *spec, const struct device *device, struct option *const *chosen,
                          struct arena *arena, struct diags *diags) __attribute__((warn_unused_result));
 
-/* As score_spec, with l1_missed_sectors too, which an estimate needs. */
+/* As score_spec, with the arrays' `runs` too, which an estimate needs. */
 struct score *score_spec_traffic(const struct spec *spec, const struct device *device, struct option *const *chosen,
                                  struct arena *arena, struct diags *diags) __attribute__((warn_unused_result));
 

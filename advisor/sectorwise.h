@@ -52,7 +52,8 @@ SECTORWISE_API enum sectorwise_status sectorwise_score(char **out,
 SECTORWISE_API enum sectorwise_status sectorwise_rank(char **out,
                                                       const struct sectorwise_job *job) SECTORWISE_MUST_CHECK;
 
-/* What `sectorwise explain --format json` prints ("sectorwise-explain-1"): the requests of one access of the kernel.
+/* What `sectorwise explain --format json` prints ("sectorwise-explain-1"): the requests of one access of the kernel,
+ * which may be NULL where the description has but one.
  * `access` counts from 0 in document order, `warp` over the launch; negative: the access furthest from its ideal, and
  * the warp in which it costs most. Otherwise as the functions above. */
 SECTORWISE_API enum sectorwise_status sectorwise_explain(char **out, const struct sectorwise_job *job,

@@ -340,8 +340,10 @@ static const struct {
     int64_t access, warp;
     const char *id;
 } refusals[] = {
-    {"nobody", -1, -1, "unknown-kernel"},  {"k", 1, -1, "access-number"},      {"k", 0, 32, "warp-number"},
-    {"k", INT64_MAX, -1, "access-number"}, {"k", 0, INT64_MAX, "warp-number"}, {"k", 0, 31, NULL},
+    {"nobody", -1, -1, "unknown-kernel"}, {"k", 1, -1, "access-number"},
+    {"k", 0, 32, "warp-number"},          {"k", INT64_MAX, -1, "access-number"},
+    {"k", 0, INT64_MAX, "warp-number"},   {"k", 0, 31, NULL},
+    {NULL, 1, -1, "access-number"},       {NULL, -1, -1, NULL},
 };
 enum { REFUSALS = sizeof(refusals) / sizeof(refusals[0]) };
 
