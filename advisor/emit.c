@@ -113,12 +113,12 @@ static void print_global(struct text *out, struct arena *arena, const json_t *ke
 {
     struct emit_table table = {.arena = arena};
     columns_access(&table);
-    table_column(&table, "requests", TABLE_RIGHT, 2);
+    table_column(&table, "requests", TABLE_RIGHT, 0);
     table_column(&table, "sectors", TABLE_RIGHT, 0);
     table_column(&table, "sect/req", TABLE_RIGHT, 0);
     table_column(&table, "ideal", TABLE_RIGHT, 0);
     table_column(&table, "efficiency", TABLE_RIGHT, 0);
-    table_column(&table, "lines", TABLE_RIGHT, 3);
+    table_column(&table, "lines", TABLE_RIGHT, 0);
     const json_t *access;
     size_t i, rows = 0;
     json_array_foreach(json_object_get(kernel, "accesses"), i, access)
@@ -155,7 +155,7 @@ static void print_shared(struct text *out, struct arena *arena, const json_t *ke
 {
     struct emit_table table = {.arena = arena};
     columns_access(&table);
-    table_column(&table, "instructions", TABLE_RIGHT, 2);
+    table_column(&table, "instructions", TABLE_RIGHT, 0);
     table_column(&table, "wavefronts", TABLE_RIGHT, 0);
     table_column(&table, "conflicts", TABLE_RIGHT, 0);
     table_column(&table, "ways", TABLE_RIGHT, 0);
@@ -274,7 +274,7 @@ static const char *choice_of(const json_t *candidate, const char *array)
     return get_text(json_object_get(candidate, "arrays"), array);
 }
 
-/* Whether the candidates shown differ in what they do with an array: only then it has a column. */
+/* Whether the candidates shown differ in what they do with an array. */
 static bool is_varied(const json_t *candidates, const char *array)
 {
     const json_t *candidate;
@@ -288,15 +288,17 @@ static bool is_varied(const json_t *candidates, const char *array)
     return false;
 }
 
-/* Names of the arrays that have columns; the others are told in lines of their own. */
-static size_t find_varied(const char *names[TABLE_COLUMNS_MAX], const json_t *view)
+/* Names of the arrays that have columns: two always; of more those that make a difference, which one candidate alone
+ * cannot. The others are told in a line of their own. */
+static size_t find_columns(const char *names[TABLE_COLUMNS_MAX], const json_t *view)
 {
-    enum { VARIED_MAX = TABLE_COLUMNS_MAX - 12 };
-    const json_t *candidates = json_object_get(view, "candidates"), *array;
+    enum { ALWAYS = 2, MOST = TABLE_COLUMNS_MAX - 12 };
+    const json_t *candidates = json_object_get(view, "candidates"), *arrays = json_object_get(view, "arrays"), *array;
+    bool all = json_array_size(arrays) <= ALWAYS || json_array_size(candidates) == 1;
     size_t i, count = 0;
-    json_array_foreach(json_object_get(view, "arrays"), i, array)
+    json_array_foreach(arrays, i, array)
     {
-        if (count < VARIED_MAX && is_varied(candidates, get_text(array, "name")))
+        if (count < MOST && (all || is_varied(candidates, get_text(array, "name"))))
             names[count++] = get_text(array, "name");
     }
     return count;
@@ -310,12 +312,12 @@ static bool is_among(const char *const names[], size_t count, const char *name)
     return false;
 }
 
+/* Whatever the width: who compares two rankings looks for the same columns in both. */
 static void columns_ranked(struct emit_table *table)
 {
-    table_column(table, "sect/req", TABLE_RIGHT, 1);
+    table_column(table, "sect/req", TABLE_RIGHT, 0);
     table_column(table, "efficiency", TABLE_RIGHT, 0);
-    table_column(table, "sectors", TABLE_RIGHT, 5);
-    table_column(table, "DRAM", TABLE_RIGHT, 2);
+    table_column(table, "DRAM", TABLE_RIGHT, 0);
     table_column(table, "bound by", TABLE_LEFT, 0);
     table_column(table, "time", TABLE_RIGHT, 0);
 }
@@ -324,7 +326,6 @@ static void cells_ranked(struct emit_table *table, const json_t *object, double 
 {
     cell_ratio(table, object, "sectors_per_request");
     cell_efficiency(table, object);
-    cell_count(table, object, "sectors");
     table_cell(table, PAINT_NONE, show_bytes(table->arena, dram_bytes));
     table_cell(table, PAINT_NONE, show_bound(get_text(object, "bound_by")));
     table_cell(table, PAINT_NONE, show_time(table->arena, get_real(object, "time_us")));
@@ -369,15 +370,15 @@ static const char *shorten_choice(struct arena *arena, const char *candidate)
 static void print_candidates(struct text *out, struct arena *arena, const json_t *view, bool color)
 {
     const char *names[TABLE_COLUMNS_MAX];
-    size_t varied = find_varied(names, view);
+    size_t arrays = find_columns(names, view);
     struct emit_table table = {.arena = arena};
     table_column(&table, "rank", TABLE_RIGHT, 0);
-    for (size_t i = 0; i < varied; i++)
+    for (size_t i = 0; i < arrays; i++)
         table_column(&table, names[i], TABLE_LEFT, 0);
     columns_ranked(&table);
     table_column(&table, "ratio", TABLE_RIGHT, 0);
-    table_column(&table, "memory", TABLE_RIGHT, 4);
-    table_column(&table, "", TABLE_LEFT, 3);
+    table_column(&table, "memory", TABLE_RIGHT, 0);
+    table_column(&table, "", TABLE_LEFT, 0);
     const json_t *candidate;
     size_t number;
     json_array_foreach(json_object_get(view, "candidates"), number, candidate)
@@ -386,7 +387,7 @@ static void print_candidates(struct text *out, struct arena *arena, const json_t
             continue;
         table_printf(&table, PAINT_NONE, get_bool(candidate, "tie") ? "%s=" : "%s ",
                      show_count(arena, get_count(candidate, "rank")));
-        for (size_t i = 0; i < varied; i++)
+        for (size_t i = 0; i < arrays; i++)
             table_cell(&table, PAINT_NONE, shorten_choice(arena, choice_of(candidate, names[i])));
         cells_ranked(&table, candidate, (double)get_count(candidate, "dram_bytes"));
         cell_ratio(&table, candidate, "ratio");
@@ -400,14 +401,14 @@ static void print_candidates(struct text *out, struct arena *arena, const json_t
 static void print_alike(struct text *out, const json_t *view)
 {
     const char *names[TABLE_COLUMNS_MAX];
-    size_t varied = find_varied(names, view), i, count = 0;
+    size_t columns = find_columns(names, view), i, count = 0;
     const json_t *array, *first = json_array_get(json_object_get(view, "candidates"), 0);
     json_array_foreach(json_object_get(view, "arrays"), i, array)
     {
         const char *name = get_text(array, "name");
-        if (is_among(names, varied, name))
+        if (is_among(names, columns, name))
             continue;
-        text_printf(out, "%s%s %s", count++ == 0 ? "  in all of them: " : ", ", name, choice_of(first, name));
+        text_printf(out, "%s%s %s", count++ == 0 ? "  in all of these: " : ", ", name, choice_of(first, name));
     }
     if (count > 0)
         text_putc(out, '\n');
@@ -419,12 +420,14 @@ static void print_best(struct text *out, struct arena *arena, const json_t *best
     size_t i;
     struct emit_table table = {.arena = arena};
     table_column(&table, "kernel", TABLE_LEFT, 0);
-    table_column(&table, "calls", TABLE_RIGHT, 1);
+    table_column(&table, "calls", TABLE_RIGHT, 0);
+    table_column(&table, "sectors", TABLE_RIGHT, 0);
     columns_ranked(&table);
     json_array_foreach(json_object_get(best, "kernels"), i, kernel)
     {
         table_cell(&table, PAINT_NONE, get_text(kernel, "name"));
         cell_count(&table, kernel, "calls");
+        cell_count(&table, kernel, "sectors");
         cells_ranked(&table, kernel,
                      (double)get_count(kernel, "dram_read_bytes") + (double)get_count(kernel, "dram_write_bytes"));
     }
