@@ -15,20 +15,6 @@ static json_t *parse(const char *json)
     return value;
 }
 
-static const char *longest_line(const char *text, size_t *longest)
-{
-    const char *result = text;
-    *longest = 0;
-    for (const char *line = text; *line != '\0';) {
-        size_t length = strcspn(line, "\n");
-        if (length > *longest) {
-            *longest = length;
-            result = line;
-        }
-        line += length + (line[length] == '\n');
-    }
-    return result;
-}
 
 START_TEST(aligns_columns)
 {
