@@ -1,6 +1,8 @@
 #include "text.h"
 #include "view_code_internal.h"
 
+enum { ROW_THREADS_MIN = 32 };
+
 /* The bytes that lie in leaves of one size, most of all sizes: what a row of neighbouring records is made wide for. */
 static uint64_t commonest_leaf(const struct record *record)
 {
@@ -50,11 +52,24 @@ static uint64_t row_align(const struct array_code *array, uint64_t group)
     return all & (~all + 1);
 }
 
-/* Threads of a block that converts by rows, so that its tile leaves room for others: what was fastest on an H200. */
-static uint64_t row_threads(uint64_t pieces)
+/* Whether both sides can go through shared memory in pieces side by side: so many records are whole tiles, which take
+ * the bytes that they take in C's array. */
+static bool is_straight(const struct array_code *array, uint64_t records)
 {
-    enum { FEW = 12, SOME = 18, MANY = 31 };
-    return pieces <= FEW ? 128 : pieces > SOME && pieces <= MANY ? 96 : 64;
+    const struct array *a = array->array;
+    const struct mapping *mapping = array->mapping;
+    return mapping->tile_records != 0 && records % mapping->tile_records == 0 &&
+           mapping->tile_bytes == mapping->tile_records * a->record->type->size &&
+           (a->align | a->offset) % VECTOR_BYTES_MAX == 0;
+}
+
+/* Threads of a block that converts by rows: what was fastest on an H200. */
+static uint64_t row_threads(uint64_t pieces, bool straight)
+{
+    enum { FEW = 4, SOME = 12, MANY = 31 };
+    if (pieces < FEW)
+        return 4 * ROW_THREADS_MIN;
+    return pieces < SOME || (straight && pieces >= MANY) ? 2 * ROW_THREADS_MIN : ROW_THREADS_MIN;
 }
 
 /* How an array is converted on the device. Rows: a thread has a group of neighbouring records in registers; a group's
@@ -66,7 +81,8 @@ void put_conversion(const struct array_code *array, json_t *view)
     enum { SHARED_BYTES = 48 * 1024, MOST = 256, LEAST = 32 };
     const struct type *type = array->array->record->type;
     uint64_t group = conversion_group(array), pieces = group * type->size / VECTOR_BYTES_MAX;
-    uint64_t threads = row_threads(pieces);
+    bool straight = group != 0 && is_straight(array, ROW_THREADS_MIN * group);
+    uint64_t threads = row_threads(pieces, straight);
     uint64_t unit = type->align > 4 ? type->align : 4;
     uint64_t stride = ((type->size + unit - 1) / unit | 1) * unit;
     uint64_t records = MOST;
@@ -75,6 +91,7 @@ void put_conversion(const struct array_code *array, json_t *view)
     uint64_t word = type->size & (~type->size + 1);
     bool through_shared = records >= LEAST && type->size >= 4;
     put_flag(view, "through_rows", group != 0);
+    put_flag(view, "convert_straight", straight);
     put_number(view, "convert_group", group);
     put_number(view, "convert_pieces", pieces);
     put_number(view, "convert_row_align", group == 0 ? 0 : row_align(array, group));

@@ -148,6 +148,22 @@ static bool boxes_are_apart(const struct stage *stage)
     return true;
 }
 
+/* Whether a block's box goes past an end of the array, as it is described. */
+static bool boxes_are_cut(const struct stage *stage)
+{
+    for (unsigned d = 0; d < stage->dim_count; d++) {
+        int64_t low = stage->origin[d], high = stage->origin[d] + (int64_t)stage->extent[d];
+        for (unsigned b = 0; b < 3; b++) {
+            int64_t reach = stage->origin_step[d][b] * (int64_t)(stage->kernel->grid[b] - 1);
+            low += reach < 0 ? reach : 0;
+            high += reach > 0 ? reach : 0;
+        }
+        if (low < 0 || high > (int64_t)stage->array->extent[d])
+            return true;
+    }
+    return false;
+}
+
 static const char *no_text(const void *context, const struct access *access, size_t number)
 {
     (void)context;
@@ -207,6 +223,7 @@ json_t *tile_view(const struct kernel_code *kernel, const struct array_code *arr
     put_number(view, "swizzle_line", stage->swizzle_line);
     put_number(view, "swizzle_keys", stage->swizzle_keys);
     put_number(view, "bytes", stage->bytes);
+    put_flag(view, "cuts", boxes_are_cut(stage));
     put_flag(view, "copy_in", stage->copy_in);
     put_flag(view, "copy_out", stage->copy_out);
     const char *written = written_text(code, stage, record_bytes);

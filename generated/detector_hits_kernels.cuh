@@ -292,7 +292,7 @@ struct calibrate_hits_tile {
         return sw::at<std::uint32_t>(base + (i - origin) * 20 + 16);
     }
 
-    // Moves the records that are inside the array, words side by side
+    // Moves all of them, which are inside the array, words side by side
     __device__ void copy_in(const hits_view &view, unsigned in_block) const
     {
         copy_box<true>(view, in_block);
@@ -305,26 +305,15 @@ struct calibrate_hits_tile {
     template <bool IN>
     __device__ void copy_box(const hits_view &view, unsigned in_block) const
     {
-        if (origin >= 0 && origin + 256 <= view.extent) {
-            // Nothing is cut off: so many words a thread that their loads go out together
-            constexpr unsigned plane = 5, words = 256 * plane;
-            constexpr unsigned trips = words / calibrate_shape::threads, rest = words % calibrate_shape::threads;
-            constexpr bool planes = calibrate_shape::threads % plane == 0; // that a trip is so many in the first dimension
-            _Pragma("unroll 16")
-            for (unsigned trip = 0; trip < trips; ++trip)
-                copy_word<IN>(view, in_block + (planes ? 0 : trip * calibrate_shape::threads), planes ? trip * (calibrate_shape::threads / plane) : 0, 256);
-            if (rest != 0 && in_block < rest)
-                copy_word<IN>(view, trips * calibrate_shape::threads + in_block, 0, 256);
-        } else {
-            const unsigned from_0 = unsigned(sw::most(-origin, 0));
-            const unsigned past_0 = unsigned(sw::most(sw::least(view.extent - origin, 256), from_0));
-            const unsigned words = (past_0 - from_0) * 5;
-            const unsigned trips = words / calibrate_shape::threads, rest = words % calibrate_shape::threads; // the same for all threads
-            for (unsigned trip = 0; trip < trips; ++trip)
-                copy_word<IN>(view, trip * calibrate_shape::threads + in_block, from_0, past_0 - from_0);
-            if (in_block < rest)
-                copy_word<IN>(view, trips * calibrate_shape::threads + in_block, from_0, past_0 - from_0);
-        }
+        // Nothing is cut off: so many words a thread that their loads go out together
+        constexpr unsigned plane = 5, words = 256 * plane;
+        constexpr unsigned trips = words / calibrate_shape::threads, rest = words % calibrate_shape::threads;
+        constexpr bool planes = calibrate_shape::threads % plane == 0; // that a trip is so many in the first dimension
+        _Pragma("unroll 16")
+        for (unsigned trip = 0; trip < trips; ++trip)
+            copy_word<IN>(view, in_block + (planes ? 0 : trip * calibrate_shape::threads), planes ? trip * (calibrate_shape::threads / plane) : 0, 256);
+        if (rest != 0 && in_block < rest)
+            copy_word<IN>(view, trips * calibrate_shape::threads + in_block, 0, 256);
     }
 
     // Word `w` of what is left of the box
@@ -437,17 +426,7 @@ struct cluster_hits_tile {
     template <bool IN>
     __device__ void copy_box(const hits_view &view, unsigned in_block) const
     {
-        if (origin >= 0 && origin + 264 <= view.extent) {
-            // Nothing is cut off: so many words a thread that their loads go out together
-            constexpr unsigned plane = 5, words = 264 * plane;
-            constexpr unsigned trips = words / cluster_shape::threads, rest = words % cluster_shape::threads;
-            constexpr bool planes = cluster_shape::threads % plane == 0; // that a trip is so many in the first dimension
-            _Pragma("unroll 16")
-            for (unsigned trip = 0; trip < trips; ++trip)
-                copy_word<IN>(view, in_block + (planes ? 0 : trip * cluster_shape::threads), planes ? trip * (cluster_shape::threads / plane) : 0, 264);
-            if (rest != 0 && in_block < rest)
-                copy_word<IN>(view, trips * cluster_shape::threads + in_block, 0, 264);
-        } else {
+        if (origin < 0 || origin + 264 > view.extent) {
             const unsigned from_0 = unsigned(sw::most(-origin, 0));
             const unsigned past_0 = unsigned(sw::most(sw::least(view.extent - origin, 264), from_0));
             const unsigned words = (past_0 - from_0) * 5;
@@ -456,7 +435,17 @@ struct cluster_hits_tile {
                 copy_word<IN>(view, trip * cluster_shape::threads + in_block, from_0, past_0 - from_0);
             if (in_block < rest)
                 copy_word<IN>(view, trips * cluster_shape::threads + in_block, from_0, past_0 - from_0);
+            return;
         }
+        // Nothing is cut off: so many words a thread that their loads go out together
+        constexpr unsigned plane = 5, words = 264 * plane;
+        constexpr unsigned trips = words / cluster_shape::threads, rest = words % cluster_shape::threads;
+        constexpr bool planes = cluster_shape::threads % plane == 0; // that a trip is so many in the first dimension
+        _Pragma("unroll 16")
+        for (unsigned trip = 0; trip < trips; ++trip)
+            copy_word<IN>(view, in_block + (planes ? 0 : trip * cluster_shape::threads), planes ? trip * (cluster_shape::threads / plane) : 0, 264);
+        if (rest != 0 && in_block < rest)
+            copy_word<IN>(view, trips * cluster_shape::threads + in_block, 0, 264);
     }
 
     // Word `w` of what is left of the box
@@ -561,7 +550,7 @@ struct count_hits_tile {
         return sw::at<std::uint32_t>(base + (i - origin) * 20 + 16);
     }
 
-    // Moves the records that are inside the array, words side by side
+    // Moves all of them, which are inside the array, words side by side
     __device__ void copy_in(const hits_view &view, unsigned in_block) const
     {
         copy_box<true>(view, in_block);
@@ -570,26 +559,15 @@ struct count_hits_tile {
     template <bool IN>
     __device__ void copy_box(const hits_view &view, unsigned in_block) const
     {
-        if (origin >= 0 && origin + 256 <= view.extent) {
-            // Nothing is cut off: so many words a thread that their loads go out together
-            constexpr unsigned plane = 5, words = 256 * plane;
-            constexpr unsigned trips = words / count_shape::threads, rest = words % count_shape::threads;
-            constexpr bool planes = count_shape::threads % plane == 0; // that a trip is so many in the first dimension
-            _Pragma("unroll 16")
-            for (unsigned trip = 0; trip < trips; ++trip)
-                copy_word<IN>(view, in_block + (planes ? 0 : trip * count_shape::threads), planes ? trip * (count_shape::threads / plane) : 0, 256);
-            if (rest != 0 && in_block < rest)
-                copy_word<IN>(view, trips * count_shape::threads + in_block, 0, 256);
-        } else {
-            const unsigned from_0 = unsigned(sw::most(-origin, 0));
-            const unsigned past_0 = unsigned(sw::most(sw::least(view.extent - origin, 256), from_0));
-            const unsigned words = (past_0 - from_0) * 5;
-            const unsigned trips = words / count_shape::threads, rest = words % count_shape::threads; // the same for all threads
-            for (unsigned trip = 0; trip < trips; ++trip)
-                copy_word<IN>(view, trip * count_shape::threads + in_block, from_0, past_0 - from_0);
-            if (in_block < rest)
-                copy_word<IN>(view, trips * count_shape::threads + in_block, from_0, past_0 - from_0);
-        }
+        // Nothing is cut off: so many words a thread that their loads go out together
+        constexpr unsigned plane = 5, words = 256 * plane;
+        constexpr unsigned trips = words / count_shape::threads, rest = words % count_shape::threads;
+        constexpr bool planes = count_shape::threads % plane == 0; // that a trip is so many in the first dimension
+        _Pragma("unroll 16")
+        for (unsigned trip = 0; trip < trips; ++trip)
+            copy_word<IN>(view, in_block + (planes ? 0 : trip * count_shape::threads), planes ? trip * (count_shape::threads / plane) : 0, 256);
+        if (rest != 0 && in_block < rest)
+            copy_word<IN>(view, trips * count_shape::threads + in_block, 0, 256);
     }
 
     // Word `w` of what is left of the box

@@ -44,24 +44,58 @@ __device__ inline void move_in(unsigned char *memory, const unsigned char *value
     *reinterpret_cast<piece<BYTES> *>(memory) = part;
 }
 
+// ... once, whereupon no cache need keep it
+template <int BYTES>
+__device__ inline void move_out_once(unsigned char *value, const unsigned char *memory)
+{
+#ifdef __CUDA_ARCH__
+    if constexpr (BYTES == 16) {
+        uint4 part;
+        asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(part.x), "=r"(part.y), "=r"(part.z), "=r"(part.w)
+                     : "l"(__cvta_generic_to_global(memory)));
+        std::memcpy(value, &part, BYTES);
+        return;
+    }
+#endif
+    move_out<BYTES>(value, memory);
+}
+
+template <int BYTES>
+__device__ inline void move_in_once(unsigned char *memory, const unsigned char *value)
+{
+#ifdef __CUDA_ARCH__
+    if constexpr (BYTES == 16) {
+        uint4 part;
+        std::memcpy(&part, value, BYTES);
+        __stcs(reinterpret_cast<uint4 *>(memory), part);
+        return;
+    }
+#endif
+    move_in<BYTES>(memory, value);
+}
+
 // Rows: one leaf of neighbouring records, moved in the widest pieces that divide it and ALIGN, where it begins.
 template <class T, int RECORDS, int ALIGN>
 inline constexpr int row_piece = int(least(RECORDS * sizeof(T) & -(RECORDS * sizeof(T)), ALIGN));
 
-template <int RECORDS, int ALIGN = 16, class T, class Put>
+template <int RECORDS, int ALIGN = 16, bool ONCE = false, class T, class Put>
 __device__ inline void load_row(const T &first, Put put)
 {
     constexpr int width = row_piece<T, RECORDS, ALIGN>;
     T row[RECORDS];
     SECTORWISE_UNROLL
     for (int i = 0; i < int(sizeof(row)); i += width)
-        move_out<width>(bytes_of(row) + i, bytes_of(first) + i);
+        if constexpr (ONCE)
+            move_out_once<width>(bytes_of(row) + i, bytes_of(first) + i);
+        else
+            move_out<width>(bytes_of(row) + i, bytes_of(first) + i);
     SECTORWISE_UNROLL
     for (int record = 0; record < RECORDS; ++record)
         put(record, row[record]);
 }
 
-template <int RECORDS, int ALIGN = 16, class T, class Get>
+template <int RECORDS, int ALIGN = 16, bool ONCE = false, class T, class Get>
 __device__ inline void store_row(T &first, Get get)
 {
     constexpr int width = row_piece<T, RECORDS, ALIGN>;
@@ -71,16 +105,25 @@ __device__ inline void store_row(T &first, Get get)
         row[record] = get(record);
     SECTORWISE_UNROLL
     for (int i = 0; i < int(sizeof(row)); i += width)
-        move_in<width>(bytes_of(first) + i, bytes_of(row) + i);
+        if constexpr (ONCE)
+            move_in_once<width>(bytes_of(first) + i, bytes_of(row) + i);
+        else
+            move_in<width>(bytes_of(first) + i, bytes_of(row) + i);
 }
 
-// Moves a tile of C's array, PIECES of 16 bytes for each thread, between memory, where threads' pieces lie side by side,
-// and shared memory, where each thread has its own in a row, padded to an odd number against bank conflicts.
+// Moves a tile, PIECES of 16 bytes for each thread, between memory, where threads' pieces lie side by side, and shared
+// memory: as a tile of C's array, where each thread has its own in a row, padded to an odd number against bank conflicts
+// (IN_ROWS), or as it is.
 template <int PIECES, int THREADS>
 struct shared_pieces {
     static constexpr int row = PIECES | 1;
     piece<16> all[THREADS * row];
 
+    template <bool IN_ROWS>
+    static __device__ constexpr int place(int number)
+    {
+        return IN_ROWS ? number / PIECES * row + number % PIECES : number;
+    }
     // Piece i of the thread's own, to and from its registers
     __device__ void take(int i, unsigned char *value) const
     {
@@ -90,22 +133,24 @@ struct shared_pieces {
     {
         move_in<16>(bytes_of(all[int(threadIdx.x) * row + i]), value);
     }
-    __device__ void copy_in(const piece<16> *from)
+    template <bool IN_ROWS>
+    __device__ void copy_in(const unsigned char *from)
     {
         SECTORWISE_UNROLL
         for (int i = 0; i < PIECES; ++i) {
             const int number = i * THREADS + int(threadIdx.x);
-            all[number / PIECES * row + number % PIECES] = from[number];
+            move_out_once<16>(bytes_of(all[place<IN_ROWS>(number)]), from + number * 16);
         }
         __syncthreads();
     }
-    __device__ void copy_out(piece<16> *to) const
+    template <bool IN_ROWS>
+    __device__ void copy_out(unsigned char *to) const
     {
         __syncthreads();
         SECTORWISE_UNROLL
         for (int i = 0; i < PIECES; ++i) {
             const int number = i * THREADS + int(threadIdx.x);
-            to[number] = all[number / PIECES * row + number % PIECES];
+            move_in_once<16>(to + number * 16, bytes_of(all[place<IN_ROWS>(number)]));
         }
     }
 };
@@ -126,8 +171,8 @@ inline void to_aos(Particle *array, const particles_view &view)
 }
 
 // ... and in device memory. Both return what the launch returned.
-// Each thread converts 4 neighbouring records: 8 pieces of 16 bytes of C's array. The last records, and an array
-// that begins elsewhere than on a multiple of 16, go a record at a time.
+// Each thread converts 4 neighbouring records: 8 pieces of 16 bytes of C's array. The last records, and an
+// array that begins elsewhere than on a multiple of 16, go a record at a time.
 template <int THREADS>
 __global__ void __launch_bounds__(THREADS) from_aos_kernel(particles_view view, const Particle *__restrict__ array)
 {
@@ -142,7 +187,7 @@ __global__ void __launch_bounds__(THREADS) from_aos_kernel(particles_view view, 
             view.set(record, array[record]);
         return;
     }
-    tile.copy_in(reinterpret_cast<const sw::piece<16> *>(from));
+    tile.template copy_in<true>(sw::bytes_of(*from));
     alignas(16) Particle value[group];
     SECTORWISE_UNROLL
     for (int i = 0; i < pieces; ++i)
@@ -151,12 +196,12 @@ __global__ void __launch_bounds__(THREADS) from_aos_kernel(particles_view view, 
     const std::int64_t i = record;
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        sw::store_row<group, 16>(view.pos(i, q0), [&](int at) { return value[at].pos[q0]; });
+        sw::store_row<group, 16, true>(view.pos(i, q0), [&](int at) { return value[at].pos[q0]; });
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        sw::store_row<group, 16>(view.vel(i, q0), [&](int at) { return value[at].vel[q0]; });
-    sw::store_row<group, 16>(view.mass(i), [&](int at) { return value[at].mass; });
-    sw::store_row<group, 16>(view.id(i), [&](int at) { return value[at].id; });
+        sw::store_row<group, 16, true>(view.vel(i, q0), [&](int at) { return value[at].vel[q0]; });
+    sw::store_row<group, 16, true>(view.mass(i), [&](int at) { return value[at].mass; });
+    sw::store_row<group, 16, true>(view.id(i), [&](int at) { return value[at].id; });
 }
 
 template <int THREADS>
@@ -178,21 +223,21 @@ __global__ void __launch_bounds__(THREADS) to_aos_kernel(Particle *__restrict__ 
     const std::int64_t i = record;
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        sw::load_row<group, 16>(view.pos(i, q0), [&](int at, const float &leaf) { value[at].pos[q0] = leaf; });
+        sw::load_row<group, 16, true>(view.pos(i, q0), [&](int at, const float &leaf) { value[at].pos[q0] = leaf; });
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        sw::load_row<group, 16>(view.vel(i, q0), [&](int at, const float &leaf) { value[at].vel[q0] = leaf; });
-    sw::load_row<group, 16>(view.mass(i), [&](int at, const float &leaf) { value[at].mass = leaf; });
-    sw::load_row<group, 16>(view.id(i), [&](int at, const std::uint32_t &leaf) { value[at].id = leaf; });
+        sw::load_row<group, 16, true>(view.vel(i, q0), [&](int at, const float &leaf) { value[at].vel[q0] = leaf; });
+    sw::load_row<group, 16, true>(view.mass(i), [&](int at, const float &leaf) { value[at].mass = leaf; });
+    sw::load_row<group, 16, true>(view.id(i), [&](int at, const std::uint32_t &leaf) { value[at].id = leaf; });
     SECTORWISE_UNROLL
     for (int i = 0; i < pieces; ++i)
         tile.give(i, sw::bytes_of(value) + i * 16);
-    tile.copy_out(reinterpret_cast<sw::piece<16> *>(to));
+    tile.template copy_out<true>(sw::bytes_of(*to));
 }
 
 inline cudaError_t from_aos_device(particles_view view, const Particle *array, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 128, tile = threads * 4;
+    constexpr int threads = 64, tile = threads * 4;
     void *arguments[] = {&view, &array};
     const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
     if (blocks == 0)
@@ -203,7 +248,7 @@ inline cudaError_t from_aos_device(particles_view view, const Particle *array, c
 
 inline cudaError_t to_aos_device(Particle *array, particles_view view, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 128, tile = threads * 4;
+    constexpr int threads = 64, tile = threads * 4;
     void *arguments[] = {&array, &view};
     const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
     if (blocks == 0)
