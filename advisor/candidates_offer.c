@@ -11,6 +11,7 @@ struct offering {
     const struct device *device;
     struct arena *arena;
     const struct array *array;
+    bool asked; /* for this layout */
     struct option **items;
     size_t count, capacity;
 };
@@ -72,7 +73,7 @@ static void offer(struct offering *offering, const struct layout *layout, struct
     struct candidate candidate = {.layout = *layout, .plan = plan};
     struct option *option =
         candidate_apply(offering->spec, offering->array, &candidate, offering->device, offering->arena, &reason);
-    if (option == NULL || is_repeat(offering, option))
+    if (option == NULL || (!offering->asked && !layout_arrays_even(option->mapping)) || is_repeat(offering, option))
         return;
     offering->items =
         arena_grow(offering->arena, offering->items, offering->count, &offering->capacity, sizeof(struct option *));
@@ -182,7 +183,7 @@ static void offer_layouts(struct offering *offering)
 struct options candidates_offer(const struct spec *spec, const struct device *device, struct arena *arena,
                                 const struct array *array, const struct layout *only)
 {
-    struct offering offering = {.spec = spec, .device = device, .arena = arena, .array = array};
+    struct offering offering = {.spec = spec, .device = device, .arena = arena, .array = array, .asked = only != NULL};
     if (only != NULL)
         offer_plans(&offering, *only);
     else

@@ -105,6 +105,10 @@ uint64_t layout_address(const struct mapping *mapping, size_t leaf, const int64_
 bool layout_subscript_stride(uint64_t *out, const struct mapping *mapping, const struct selected *selected,
                              const struct subscript *subscript);
 
+/* Whether in tiles the elements of each member array are evenly spaced, so that code can compute where they are. Each
+ * leaf is aligned by itself there: small tiles of small leaves beside large ones may break the step. */
+bool layout_arrays_even(const struct mapping *mapping);
+
 /* The layout of an array as described: aos for one dimension, row-major for more. */
 struct layout layout_default(const struct array *array);
 

@@ -1,4 +1,4 @@
-#include "layout.h"
+#include "layout_internal.h"
 
 uint64_t layout_linear_step(const struct array *array, unsigned dim)
 {
@@ -114,4 +114,39 @@ bool layout_subscript_stride(uint64_t *out, const struct mapping *mapping, const
     }
     *out = subscript->extent > 1 ? leaves[subscript->stride_leaves].offset - leaves[0].offset : 0;
     return group->tile_records == 0 || evenly_spaced(mapping, selected, 0, selected->leaf);
+}
+
+/* Whether all leaves of an element are moved by one distance from each of the `count` elements to the next. */
+static bool even_elements(const struct placement *leaves, size_t leaf_count, uint64_t count)
+{
+    if (count < 2)
+        return true;
+    size_t step = leaf_count / count;
+    uint64_t distance = leaves[step].offset - leaves[0].offset;
+    for (size_t i = step; i < leaf_count; i++)
+        if (leaves[i].offset - leaves[i - step].offset != distance)
+            return false;
+    return true;
+}
+
+static bool even_fields(const struct mapping *mapping, const struct type *type, uint64_t record_offset)
+{
+    for (size_t i = 0; i < type->field_count && type->kind == TYPE_STRUCT; i++) {
+        const struct field *field = &type->fields[i];
+        uint64_t offset = record_offset + field->offset;
+        struct member member = layout_member(mapping->array->record, field->name.text, field, field->align, offset);
+        const struct placement *leaves = &mapping->leaves[member.leaf];
+        bool tiled = mapping->groups[leaves->group].tile_records != 0;
+        if (tiled && !even_elements(leaves, member.leaf_count, field->count))
+            return false;
+        /* Elements that are alike are so inside, too. */
+        if (!even_fields(mapping, field->type, offset))
+            return false;
+    }
+    return true;
+}
+
+bool layout_arrays_even(const struct mapping *mapping)
+{
+    return even_fields(mapping, mapping->array->record->type, 0);
 }

@@ -250,6 +250,31 @@ static bool check_matrices(const struct code *code, const struct array_code *mad
     return true;
 }
 
+/* A subscript that is an expression needs one accessor for all elements, also where only others are out of step. */
+static bool check_subscripts(const struct code *code, const struct array_code *made, const struct access *access)
+{
+    const struct field_path *path = paths_of(code, access, no_text, NULL);
+    for (; path != NULL; path = path->next) {
+        struct shape shape;
+        if (array_parts(code, made, path->segments, &shape).count > 0)
+            continue;
+        diag_error(code->diags, "not-generated", access->where,
+                   "under '%s' the elements of a subscripted member of '%s' are not evenly spaced",
+                   made->option->candidate.text, made->array->name.text);
+        return false;
+    }
+    return true;
+}
+
+static bool check_accesses(const struct code *code, const struct array_code *made)
+{
+    for (const struct kernel *kernel = code->spec->kernels; kernel != NULL; kernel = kernel->next)
+        for (unsigned i = 0; i < kernel->access_count; i++)
+            if (kernel->accesses[i]->array == made->array && !check_subscripts(code, made, kernel->accesses[i]))
+                return false;
+    return true;
+}
+
 static bool array_prepare(struct code *code, const struct array *array)
 {
     struct array_code *made = &code->arrays[array->number];
@@ -264,7 +289,8 @@ static bool array_prepare(struct code *code, const struct array *array)
     name_accessors(code, made);
     sort_accessors(code, made);
     borrow_accessors(made);
-    return check_matrices(code, made) && (!has_columns(made->mapping) || count_sizes(code, made));
+    return check_matrices(code, made) && check_accesses(code, made) &&
+           (!has_columns(made->mapping) || count_sizes(code, made));
 }
 
 /* Types and params keep their names in the C header, too. */

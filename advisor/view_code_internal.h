@@ -262,6 +262,8 @@ typedef const char *subscript_text(const void *context, const struct access *acc
 
 const struct field_path *paths_of(const struct code *code, const struct access *access, subscript_text *text,
                                   const void *context);
+/* For who wants the paths and not the text. */
+const char *no_text(const void *context, const struct access *access, size_t number);
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 

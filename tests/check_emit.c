@@ -15,7 +15,6 @@ static json_t *parse(const char *json)
     return value;
 }
 
-
 START_TEST(aligns_columns)
 {
     struct arena arena = {0};

@@ -519,6 +519,47 @@ START_TEST(matrices_that_do_not_add_up_are_refused)
 }
 END_TEST
 
+#define UNEVEN                                                                                                         \
+    ROOT "<struct name=\"In\"><field name=\"c\" type=\"char\"/><field name=\"v\" type=\"float4\"/></struct>"           \
+         "<struct name=\"R\"><field name=\"x\" type=\"char\"/><field name=\"in\" type=\"In\" count=\"3\"/></struct>"
+
+/* In tiles of 8 the columns of `c` do not keep step, those of `v` do: what has a subscript for `v` alone is counted. */
+START_TEST(subscripts_beside_uneven_elements_are_refused)
+{
+    struct work work = {0};
+    prepare(&work,
+            UNEVEN "<array name=\"a\" of=\"R\" extent=\"64\" layout=\"aosoa(8)/direct\"/>"
+                   "<kernel name=\"k\" block=\"64\" grid=\"1\">"
+                   "<read array=\"a\" field=\"in[thread % 3].v\" index=\"thread\"/></kernel></layout>",
+            NULL);
+    ck_assert_ptr_null(render(&work));
+    ck_assert_uint_eq(work.diags.count, 1);
+    ck_assert_str_eq(work.diags.items[0].id, "not-generated");
+    release(&work);
+}
+END_TEST
+
+/* A winner is something that can be generated. */
+START_TEST(uneven_elements_are_offered_to_nobody)
+{
+    struct work work = {0};
+    prepare(&work,
+            UNEVEN "<array name=\"a\" of=\"R\" extent=\"64\"/><kernel name=\"k\" block=\"64\" grid=\"1\">"
+                   "<read array=\"a\" index=\"thread\"/></kernel></layout>",
+            NULL);
+    struct options *options = candidates_enumerate(work.spec, work.device, &work.arena, NULL, 0, &work.diags);
+    ck_assert_ptr_nonnull(options);
+    bool wider = false;
+    for (size_t i = 0; i < options[0].count; i++) {
+        const char *text = options[0].items[i]->candidate.text;
+        ck_assert_msg(strncmp(text, "aosoa(8)", 8) != 0, "%s", text);
+        wider |= strcmp(text, "aosoa(32)/direct") == 0;
+    }
+    ck_assert(wider);
+    release(&work);
+}
+END_TEST
+
 Suite *generate_suite(void)
 {
     Suite *suite = suite_create("generate");
@@ -530,6 +571,8 @@ Suite *generate_suite(void)
     tcase_add_test(text, output_is_a_pure_function);
     tcase_add_test(text, atomics_without_code_are_refused);
     tcase_add_test(text, matrices_that_do_not_add_up_are_refused);
+    tcase_add_test(text, subscripts_beside_uneven_elements_are_refused);
+    tcase_add_test(text, uneven_elements_are_offered_to_nobody);
     suite_add_tcase(suite, text);
     tcase_add_loop_test(counts, code_issues_what_was_counted, 0, RANDOM_FAULTY);
     suite_add_tcase(suite, counts);
