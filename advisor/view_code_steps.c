@@ -383,6 +383,24 @@ static const char *add_function(const struct part *part)
     return part->type->kind == TYPE_UNION ? NULL : "atomic_add";
 }
 
+/* Whether the kernel accesses something narrower in the same record: compilers join such neighbours where they see from
+ * this one that the record is aligned. */
+static bool is_wider(const struct moved *moved, const struct part *part)
+{
+    const struct kernel *kernel = moved->step->kernel->kernel;
+    const struct mapping *mapping = array_code(moved->step->kernel->code, moved->access->array)->mapping;
+    const struct group *group = group_of(mapping, part);
+    for (unsigned a = 0; group->record_stride != 0 && a < kernel->access_count; a++) {
+        const struct access *access = kernel->accesses[a];
+        for (size_t i = 0; access->array == mapping->array && i < access->selected_count; i++) {
+            const struct selected *other = &access->selected[i];
+            if (&mapping->groups[mapping->leaves[other->leaf].group] == group && other->size < part->type->size)
+                return true;
+        }
+    }
+    return false;
+}
+
 static json_t *move_view(const struct moved *moved, const struct part *part)
 {
     const struct kernel_code *kernel = moved->step->kernel;
@@ -399,6 +417,7 @@ static json_t *move_view(const struct moved *moved, const struct part *part)
     put_text(view, "arguments", joined_arguments(code->arena, moved->element->arguments[1], part, false));
     put_text(view, "first_arguments", joined_arguments(code->arena, moved->element->arguments[0], part, false));
     put_flag(view, "reference", piece == 0);
+    put_flag(view, "apart", piece == 0 && is_wider(moved, part));
     put_accessor_names(code, accessor, view);
     put_flag(view, "unaligned", unaligned != 0);
     put_flag(view, "pieces", pieces != 0);
@@ -615,6 +634,7 @@ static void add_access(struct step *step, const struct access *access)
     }
     put_text(view, "object", kernel->reference ? access->array->name.text : object_name(kernel, access->array));
     put_text(view, "arguments", element->arguments[1]);
+    put_flag(view, "global", access->array->space == SPACE_GLOBAL && usage_of(kernel, access->array)->stage == NULL);
     put_flag(view, "loads", access_loads(access));
     put_flag(view, "stores", access_stores(access) && access->op != ACCESS_ATOMIC);
     put_flag(view, "adds", access->op == ACCESS_ATOMIC);

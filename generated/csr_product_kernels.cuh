@@ -31,6 +31,109 @@ __device__ inline const unsigned char *bytes_of(const T &value)
     return reinterpret_cast<const unsigned char *>(&value);
 }
 
+// Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
+// shows that would let them join neighbouring accesses, which were counted as they are written. One for each width. (No
+// block has 2^16 threads in a dimension, no grid so many blocks in the last two.)
+template <int BYTES>
+__device__ __forceinline__ unsigned opaque_zero()
+{
+    unsigned size = BYTES == 16 ? gridDim.z : BYTES == 8 ? gridDim.y : BYTES == 4 ? blockDim.x : blockDim.y;
+    asm("" : "+r"(size));
+    return size >> 16;
+}
+
+// What is wider than others in its record: those should not look aligned because it is.
+template <class T>
+__device__ inline T &apart(T &memory)
+{
+    return *reinterpret_cast<T *>(bytes_of(memory) + opaque_zero<int(sizeof(T))>());
+}
+
+// One instruction of BYTES between a value and global memory, issued as it was counted: the compiler neither joins it with
+// neighbours that it sees to be aligned, nor takes it apart where it does not see that, nor drops it.
+#if defined(__CUDA_ARCH__)
+__device__ inline void load_global(piece<1> &part, std::size_t place)
+{
+    std::uint32_t x;
+    asm volatile("ld.global.u8 %0, [%1];" : "=r"(x) : "l"(place) : "memory");
+    part.x = static_cast<std::uint8_t>(x);
+}
+__device__ inline void load_global(piece<2> &part, std::size_t place)
+{
+    std::uint32_t x;
+    asm volatile("ld.global.u16 %0, [%1];" : "=r"(x) : "l"(place) : "memory");
+    part.x = static_cast<std::uint16_t>(x);
+}
+__device__ inline void load_global(piece<4> &part, std::size_t place)
+{
+    asm volatile("ld.global.b32 %0, [%1];" : "=r"(part.x) : "l"(place) : "memory");
+}
+__device__ inline void load_global(piece<8> &part, std::size_t place)
+{
+    asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(part.x), "=r"(part.y) : "l"(place) : "memory");
+}
+__device__ inline void load_global(piece<16> &part, std::size_t place)
+{
+    asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(part.x), "=r"(part.y), "=r"(part.z), "=r"(part.w) : "l"(place) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<1> part)
+{
+    asm volatile("st.global.u8 [%0], %1;" : : "l"(place), "r"(std::uint32_t(part.x)) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<2> part)
+{
+    asm volatile("st.global.u16 [%0], %1;" : : "l"(place), "r"(std::uint32_t(part.x)) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<4> part)
+{
+    asm volatile("st.global.b32 [%0], %1;" : : "l"(place), "r"(part.x) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<8> part)
+{
+    asm volatile("st.global.v2.b32 [%0], {%1, %2};" : : "l"(place), "r"(part.x), "r"(part.y) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<16> part)
+{
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" : : "l"(place), "r"(part.x), "r"(part.y), "r"(part.z), "r"(part.w) : "memory");
+}
+#endif
+
+template <int BYTES>
+__device__ inline void fetch(unsigned char *value, const unsigned char *memory)
+{
+    piece<BYTES> part;
+#if defined(__CUDA_ARCH__)
+    load_global(part, __cvta_generic_to_global(memory));
+#else
+    part = *reinterpret_cast<const piece<BYTES> *>(memory);
+#endif
+    std::memcpy(value, &part, BYTES);
+}
+
+template <int BYTES>
+__device__ inline void put(unsigned char *memory, const unsigned char *value)
+{
+    piece<BYTES> part;
+    std::memcpy(&part, value, BYTES);
+#if defined(__CUDA_ARCH__)
+    store_global(__cvta_generic_to_global(memory), part);
+#else
+    *reinterpret_cast<piece<BYTES> *>(memory) = part;
+#endif
+}
+
+template <class T>
+__device__ inline void fetch(T &value, const T &memory)
+{
+    fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+}
+
+template <class T>
+__device__ inline void put(T &memory, const T &value)
+{
+    put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
+}
+
 } // namespace sw
 
 // entries from C's array of Entry in order, and back: on the host
@@ -174,8 +277,8 @@ __global__ void __launch_bounds__(product_shape::threads) product(entries_view e
         step.row = row;
         step.starts_index = row;
         step.starts_index_1 = starts_index_1;
-        step.starts = starts.at(row);
-        step.starts_value_1 = starts.at(starts_index_1);
+        sw::fetch(step.starts, starts.at(row));
+        sw::fetch(step.starts_value_1, starts.at(starts_index_1));
         body(step);
     }
     for (std::int64_t k = start[row] + thread % 8; k < start[row + 1]; k += 8) {
@@ -188,9 +291,9 @@ __global__ void __launch_bounds__(product_shape::threads) product(entries_view e
             step.entries_index = k;
             step.x_index = x_index;
             alignas(16) unsigned char entries_bytes[8];
-            sw::move<8>(entries_bytes + 0, entries.address(k) + 0);
+            sw::fetch<8>(entries_bytes + 0, entries.address(k) + 0);
             std::memcpy(&step.entries, entries_bytes + 0, sizeof(step.entries));
-            step.x = x.at(x_index);
+            sw::fetch(step.x, x.at(x_index));
             body(step);
         }
     }
@@ -201,7 +304,7 @@ __global__ void __launch_bounds__(product_shape::threads) product(entries_view e
             step.row = row;
             step.y_index = row;
             body(step);
-            y.at(row) = step.y;
+            sw::put(y.at(row), step.y);
         }
     }
 }
@@ -244,11 +347,11 @@ __global__ void __launch_bounds__(scale_shape::threads) scale(entries_view entri
     step.thread = thread;
     step.entries_index = thread;
     alignas(16) unsigned char entries_bytes[8];
-    sw::move<8>(entries_bytes + 0, entries.address(thread) + 0);
+    sw::fetch<8>(entries_bytes + 0, entries.address(thread) + 0);
     std::memcpy(&step.entries_value, entries_bytes + 0, sizeof(step.entries_value));
     body(step);
     std::memcpy(entries_bytes + 0, &step.entries_value, sizeof(step.entries_value));
-    sw::move<4>(entries.address(thread) + 0, entries_bytes + 0);
+    sw::put<4>(entries.address(thread) + 0, entries_bytes + 0);
 }
 
 // Launches scale as described; returns what the launch returned

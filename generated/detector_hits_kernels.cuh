@@ -30,6 +30,109 @@ __device__ inline const unsigned char *bytes_of(const T &value)
     return reinterpret_cast<const unsigned char *>(&value);
 }
 
+// Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
+// shows that would let them join neighbouring accesses, which were counted as they are written. One for each width. (No
+// block has 2^16 threads in a dimension, no grid so many blocks in the last two.)
+template <int BYTES>
+__device__ __forceinline__ unsigned opaque_zero()
+{
+    unsigned size = BYTES == 16 ? gridDim.z : BYTES == 8 ? gridDim.y : BYTES == 4 ? blockDim.x : blockDim.y;
+    asm("" : "+r"(size));
+    return size >> 16;
+}
+
+// What is wider than others in its record: those should not look aligned because it is.
+template <class T>
+__device__ inline T &apart(T &memory)
+{
+    return *reinterpret_cast<T *>(bytes_of(memory) + opaque_zero<int(sizeof(T))>());
+}
+
+// One instruction of BYTES between a value and global memory, issued as it was counted: the compiler neither joins it with
+// neighbours that it sees to be aligned, nor takes it apart where it does not see that, nor drops it.
+#if defined(__CUDA_ARCH__)
+__device__ inline void load_global(piece<1> &part, std::size_t place)
+{
+    std::uint32_t x;
+    asm volatile("ld.global.u8 %0, [%1];" : "=r"(x) : "l"(place) : "memory");
+    part.x = static_cast<std::uint8_t>(x);
+}
+__device__ inline void load_global(piece<2> &part, std::size_t place)
+{
+    std::uint32_t x;
+    asm volatile("ld.global.u16 %0, [%1];" : "=r"(x) : "l"(place) : "memory");
+    part.x = static_cast<std::uint16_t>(x);
+}
+__device__ inline void load_global(piece<4> &part, std::size_t place)
+{
+    asm volatile("ld.global.b32 %0, [%1];" : "=r"(part.x) : "l"(place) : "memory");
+}
+__device__ inline void load_global(piece<8> &part, std::size_t place)
+{
+    asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(part.x), "=r"(part.y) : "l"(place) : "memory");
+}
+__device__ inline void load_global(piece<16> &part, std::size_t place)
+{
+    asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(part.x), "=r"(part.y), "=r"(part.z), "=r"(part.w) : "l"(place) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<1> part)
+{
+    asm volatile("st.global.u8 [%0], %1;" : : "l"(place), "r"(std::uint32_t(part.x)) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<2> part)
+{
+    asm volatile("st.global.u16 [%0], %1;" : : "l"(place), "r"(std::uint32_t(part.x)) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<4> part)
+{
+    asm volatile("st.global.b32 [%0], %1;" : : "l"(place), "r"(part.x) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<8> part)
+{
+    asm volatile("st.global.v2.b32 [%0], {%1, %2};" : : "l"(place), "r"(part.x), "r"(part.y) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<16> part)
+{
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" : : "l"(place), "r"(part.x), "r"(part.y), "r"(part.z), "r"(part.w) : "memory");
+}
+#endif
+
+template <int BYTES>
+__device__ inline void fetch(unsigned char *value, const unsigned char *memory)
+{
+    piece<BYTES> part;
+#if defined(__CUDA_ARCH__)
+    load_global(part, __cvta_generic_to_global(memory));
+#else
+    part = *reinterpret_cast<const piece<BYTES> *>(memory);
+#endif
+    std::memcpy(value, &part, BYTES);
+}
+
+template <int BYTES>
+__device__ inline void put(unsigned char *memory, const unsigned char *value)
+{
+    piece<BYTES> part;
+    std::memcpy(&part, value, BYTES);
+#if defined(__CUDA_ARCH__)
+    store_global(__cvta_generic_to_global(memory), part);
+#else
+    *reinterpret_cast<piece<BYTES> *>(memory) = part;
+#endif
+}
+
+template <class T>
+__device__ inline void fetch(T &value, const T &memory)
+{
+    fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+}
+
+template <class T>
+__device__ inline void put(T &memory, const T &value)
+{
+    put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
+}
+
 // One instruction between memory and values of any kind: a whole piece, which the compiler does not take apart.
 template <int BYTES>
 __device__ inline void move_out(unsigned char *value, const unsigned char *memory)
@@ -44,16 +147,6 @@ __device__ inline void move_in(unsigned char *memory, const unsigned char *value
     piece<BYTES> part;
     std::memcpy(&part, value, BYTES);
     *reinterpret_cast<piece<BYTES> *>(memory) = part;
-}
-
-// Nothing, of which no compiler knows it, neither nvcc's nor the driver's: behind it no alignment shows that would let
-// them join neighbouring accesses to shared memory, whose bank conflicts were counted as they are written. No grid has
-// 2^16 blocks in its last dimension.
-__device__ __forceinline__ unsigned opaque_zero()
-{
-    unsigned blocks = gridDim.z;
-    asm("" : "+r"(blocks));
-    return blocks >> 16;
 }
 
 // Adds to a value in memory, atomically: in one instruction where the GPU has it ...
@@ -334,7 +427,7 @@ template <class Functor>
 __global__ void __launch_bounds__(calibrate_shape::threads) calibrate(hits_view hits, Functor body)
 {
     extern __shared__ __align__(128) unsigned char calibrate_shared_storage[];
-    unsigned char *const calibrate_shared = calibrate_shared_storage + sw::opaque_zero();
+    unsigned char *const calibrate_shared = calibrate_shared_storage + sw::opaque_zero<16>();
     const calibrate_hits_tile hits_tile{ calibrate_shared + 0, std::int64_t(blockIdx.x) * 256 };
     hits_tile.copy_in(hits, threadIdx.x);
     __syncthreads();
@@ -466,7 +559,7 @@ template <class Functor>
 __global__ void __launch_bounds__(cluster_shape::threads) cluster(hits_view hits, label_view label, const std::int32_t *__restrict__ module_of, Functor body)
 {
     extern __shared__ __align__(128) unsigned char cluster_shared_storage[];
-    unsigned char *const cluster_shared = cluster_shared_storage + sw::opaque_zero();
+    unsigned char *const cluster_shared = cluster_shared_storage + sw::opaque_zero<16>();
     const cluster_hits_tile hits_tile{ cluster_shared + 0, std::int64_t(blockIdx.x) * 256 };
     hits_tile.copy_in(hits, threadIdx.x);
     __syncthreads();
@@ -503,7 +596,7 @@ __global__ void __launch_bounds__(cluster_shape::threads) cluster(hits_view hits
         step.i = i;
         step.label_index = i;
         body(step);
-        label.at(i) = step.label;
+        sw::put(label.at(i), step.label);
     }
 }
 
@@ -588,7 +681,7 @@ template <class Functor>
 __global__ void __launch_bounds__(count_shape::threads) count(hits_view hits, tally_view tally, const std::int32_t *__restrict__ module_of, Functor body)
 {
     extern __shared__ __align__(128) unsigned char count_shared_storage[];
-    unsigned char *const count_shared = count_shared_storage + sw::opaque_zero();
+    unsigned char *const count_shared = count_shared_storage + sw::opaque_zero<16>();
     const count_hits_tile hits_tile{ count_shared + 0, std::int64_t(blockIdx.x) * 256 };
     hits_tile.copy_in(hits, threadIdx.x);
     __syncthreads();

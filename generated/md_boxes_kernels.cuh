@@ -30,6 +30,109 @@ __device__ inline const unsigned char *bytes_of(const T &value)
     return reinterpret_cast<const unsigned char *>(&value);
 }
 
+// Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
+// shows that would let them join neighbouring accesses, which were counted as they are written. One for each width. (No
+// block has 2^16 threads in a dimension, no grid so many blocks in the last two.)
+template <int BYTES>
+__device__ __forceinline__ unsigned opaque_zero()
+{
+    unsigned size = BYTES == 16 ? gridDim.z : BYTES == 8 ? gridDim.y : BYTES == 4 ? blockDim.x : blockDim.y;
+    asm("" : "+r"(size));
+    return size >> 16;
+}
+
+// What is wider than others in its record: those should not look aligned because it is.
+template <class T>
+__device__ inline T &apart(T &memory)
+{
+    return *reinterpret_cast<T *>(bytes_of(memory) + opaque_zero<int(sizeof(T))>());
+}
+
+// One instruction of BYTES between a value and global memory, issued as it was counted: the compiler neither joins it with
+// neighbours that it sees to be aligned, nor takes it apart where it does not see that, nor drops it.
+#if defined(__CUDA_ARCH__)
+__device__ inline void load_global(piece<1> &part, std::size_t place)
+{
+    std::uint32_t x;
+    asm volatile("ld.global.u8 %0, [%1];" : "=r"(x) : "l"(place) : "memory");
+    part.x = static_cast<std::uint8_t>(x);
+}
+__device__ inline void load_global(piece<2> &part, std::size_t place)
+{
+    std::uint32_t x;
+    asm volatile("ld.global.u16 %0, [%1];" : "=r"(x) : "l"(place) : "memory");
+    part.x = static_cast<std::uint16_t>(x);
+}
+__device__ inline void load_global(piece<4> &part, std::size_t place)
+{
+    asm volatile("ld.global.b32 %0, [%1];" : "=r"(part.x) : "l"(place) : "memory");
+}
+__device__ inline void load_global(piece<8> &part, std::size_t place)
+{
+    asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(part.x), "=r"(part.y) : "l"(place) : "memory");
+}
+__device__ inline void load_global(piece<16> &part, std::size_t place)
+{
+    asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(part.x), "=r"(part.y), "=r"(part.z), "=r"(part.w) : "l"(place) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<1> part)
+{
+    asm volatile("st.global.u8 [%0], %1;" : : "l"(place), "r"(std::uint32_t(part.x)) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<2> part)
+{
+    asm volatile("st.global.u16 [%0], %1;" : : "l"(place), "r"(std::uint32_t(part.x)) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<4> part)
+{
+    asm volatile("st.global.b32 [%0], %1;" : : "l"(place), "r"(part.x) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<8> part)
+{
+    asm volatile("st.global.v2.b32 [%0], {%1, %2};" : : "l"(place), "r"(part.x), "r"(part.y) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<16> part)
+{
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" : : "l"(place), "r"(part.x), "r"(part.y), "r"(part.z), "r"(part.w) : "memory");
+}
+#endif
+
+template <int BYTES>
+__device__ inline void fetch(unsigned char *value, const unsigned char *memory)
+{
+    piece<BYTES> part;
+#if defined(__CUDA_ARCH__)
+    load_global(part, __cvta_generic_to_global(memory));
+#else
+    part = *reinterpret_cast<const piece<BYTES> *>(memory);
+#endif
+    std::memcpy(value, &part, BYTES);
+}
+
+template <int BYTES>
+__device__ inline void put(unsigned char *memory, const unsigned char *value)
+{
+    piece<BYTES> part;
+    std::memcpy(&part, value, BYTES);
+#if defined(__CUDA_ARCH__)
+    store_global(__cvta_generic_to_global(memory), part);
+#else
+    *reinterpret_cast<piece<BYTES> *>(memory) = part;
+#endif
+}
+
+template <class T>
+__device__ inline void fetch(T &value, const T &memory)
+{
+    fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+}
+
+template <class T>
+__device__ inline void put(T &memory, const T &value)
+{
+    put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
+}
+
 // One instruction between memory and values of any kind: a whole piece, which the compiler does not take apart.
 template <int BYTES>
 __device__ inline void move_out(unsigned char *value, const unsigned char *memory)
@@ -298,11 +401,11 @@ __global__ void __launch_bounds__(forces_shape::threads) forces(boxes_view boxes
         step.home = home;
         step.boxes_index = home;
         step.atoms_index = atoms_index;
-        step.boxes_offset = boxes.offset(home);
-        step.boxes_count = boxes.count(home);
+        sw::fetch(step.boxes_offset, sw::apart(boxes.offset(home)));
+        sw::fetch(step.boxes_count, boxes.count(home));
         alignas(16) unsigned char atoms_bytes[32];
-        sw::move<16>(atoms_bytes + 0, atoms.address(atoms_index) + 0);
-        sw::move<16>(atoms_bytes + 16, atoms.address(atoms_index) + 16);
+        sw::fetch<16>(atoms_bytes + 0, atoms.address(atoms_index) + 0);
+        sw::fetch<16>(atoms_bytes + 16, atoms.address(atoms_index) + 16);
         std::memcpy(&step.atoms, atoms_bytes + 0, sizeof(step.atoms));
         body(step);
     }
@@ -317,11 +420,11 @@ __global__ void __launch_bounds__(forces_shape::threads) forces(boxes_view boxes
             step.boxes_near_number_subscript[0] = k;
             step.boxes_near_offset_subscript[0] = k;
             step.atoms_index = atoms_index;
-            step.boxes_near_number = boxes.near_number(home, k);
-            step.boxes_near_offset = boxes.near_offset(home, k);
+            sw::fetch(step.boxes_near_number, boxes.near_number(home, k));
+            sw::fetch(step.boxes_near_offset, sw::apart(boxes.near_offset(home, k)));
             alignas(16) unsigned char atoms_bytes[32];
-            sw::move<16>(atoms_bytes + 0, atoms.address(atoms_index) + 0);
-            sw::move<16>(atoms_bytes + 16, atoms.address(atoms_index) + 16);
+            sw::fetch<16>(atoms_bytes + 0, atoms.address(atoms_index) + 0);
+            sw::fetch<16>(atoms_bytes + 16, atoms.address(atoms_index) + 16);
             std::memcpy(&step.atoms, atoms_bytes + 0, sizeof(step.atoms));
             body(step);
         }
@@ -333,20 +436,20 @@ __global__ void __launch_bounds__(forces_shape::threads) forces(boxes_view boxes
         step.home = home;
         step.force_index = force_index;
         alignas(16) unsigned char force_bytes[16];
-        sw::move<16>(force_bytes + 0, force.address_0(force_index) + 0);
+        sw::fetch<16>(force_bytes + 0, force.address_0(force_index) + 0);
         std::memcpy(&step.force.v, force_bytes + 0, sizeof(step.force.v));
         std::memcpy(&step.force.x, force_bytes + 8, sizeof(step.force.x));
         alignas(16) unsigned char force_bytes_[16];
-        sw::move<16>(force_bytes_ + 0, force.address_1(force_index) + 0);
+        sw::fetch<16>(force_bytes_ + 0, force.address_1(force_index) + 0);
         std::memcpy(&step.force.y, force_bytes_ + 0, sizeof(step.force.y));
         std::memcpy(&step.force.z, force_bytes_ + 8, sizeof(step.force.z));
         body(step);
         std::memcpy(force_bytes + 0, &step.force.v, sizeof(step.force.v));
         std::memcpy(force_bytes + 8, &step.force.x, sizeof(step.force.x));
-        sw::move<16>(force.address_0(force_index) + 0, force_bytes + 0);
+        sw::put<16>(force.address_0(force_index) + 0, force_bytes + 0);
         std::memcpy(force_bytes_ + 0, &step.force.y, sizeof(step.force.y));
         std::memcpy(force_bytes_ + 8, &step.force.z, sizeof(step.force.z));
-        sw::move<16>(force.address_1(force_index) + 0, force_bytes_ + 0);
+        sw::put<16>(force.address_1(force_index) + 0, force_bytes_ + 0);
     }
 }
 

@@ -28,6 +28,109 @@ __device__ inline const unsigned char *bytes_of(const T &value)
     return reinterpret_cast<const unsigned char *>(&value);
 }
 
+// Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
+// shows that would let them join neighbouring accesses, which were counted as they are written. One for each width. (No
+// block has 2^16 threads in a dimension, no grid so many blocks in the last two.)
+template <int BYTES>
+__device__ __forceinline__ unsigned opaque_zero()
+{
+    unsigned size = BYTES == 16 ? gridDim.z : BYTES == 8 ? gridDim.y : BYTES == 4 ? blockDim.x : blockDim.y;
+    asm("" : "+r"(size));
+    return size >> 16;
+}
+
+// What is wider than others in its record: those should not look aligned because it is.
+template <class T>
+__device__ inline T &apart(T &memory)
+{
+    return *reinterpret_cast<T *>(bytes_of(memory) + opaque_zero<int(sizeof(T))>());
+}
+
+// One instruction of BYTES between a value and global memory, issued as it was counted: the compiler neither joins it with
+// neighbours that it sees to be aligned, nor takes it apart where it does not see that, nor drops it.
+#if defined(__CUDA_ARCH__)
+__device__ inline void load_global(piece<1> &part, std::size_t place)
+{
+    std::uint32_t x;
+    asm volatile("ld.global.u8 %0, [%1];" : "=r"(x) : "l"(place) : "memory");
+    part.x = static_cast<std::uint8_t>(x);
+}
+__device__ inline void load_global(piece<2> &part, std::size_t place)
+{
+    std::uint32_t x;
+    asm volatile("ld.global.u16 %0, [%1];" : "=r"(x) : "l"(place) : "memory");
+    part.x = static_cast<std::uint16_t>(x);
+}
+__device__ inline void load_global(piece<4> &part, std::size_t place)
+{
+    asm volatile("ld.global.b32 %0, [%1];" : "=r"(part.x) : "l"(place) : "memory");
+}
+__device__ inline void load_global(piece<8> &part, std::size_t place)
+{
+    asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(part.x), "=r"(part.y) : "l"(place) : "memory");
+}
+__device__ inline void load_global(piece<16> &part, std::size_t place)
+{
+    asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(part.x), "=r"(part.y), "=r"(part.z), "=r"(part.w) : "l"(place) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<1> part)
+{
+    asm volatile("st.global.u8 [%0], %1;" : : "l"(place), "r"(std::uint32_t(part.x)) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<2> part)
+{
+    asm volatile("st.global.u16 [%0], %1;" : : "l"(place), "r"(std::uint32_t(part.x)) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<4> part)
+{
+    asm volatile("st.global.b32 [%0], %1;" : : "l"(place), "r"(part.x) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<8> part)
+{
+    asm volatile("st.global.v2.b32 [%0], {%1, %2};" : : "l"(place), "r"(part.x), "r"(part.y) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<16> part)
+{
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" : : "l"(place), "r"(part.x), "r"(part.y), "r"(part.z), "r"(part.w) : "memory");
+}
+#endif
+
+template <int BYTES>
+__device__ inline void fetch(unsigned char *value, const unsigned char *memory)
+{
+    piece<BYTES> part;
+#if defined(__CUDA_ARCH__)
+    load_global(part, __cvta_generic_to_global(memory));
+#else
+    part = *reinterpret_cast<const piece<BYTES> *>(memory);
+#endif
+    std::memcpy(value, &part, BYTES);
+}
+
+template <int BYTES>
+__device__ inline void put(unsigned char *memory, const unsigned char *value)
+{
+    piece<BYTES> part;
+    std::memcpy(&part, value, BYTES);
+#if defined(__CUDA_ARCH__)
+    store_global(__cvta_generic_to_global(memory), part);
+#else
+    *reinterpret_cast<piece<BYTES> *>(memory) = part;
+#endif
+}
+
+template <class T>
+__device__ inline void fetch(T &value, const T &memory)
+{
+    fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+}
+
+template <class T>
+__device__ inline void put(T &memory, const T &value)
+{
+    put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
+}
+
 // One instruction between memory and values of any kind: a whole piece, which the compiler does not take apart.
 template <int BYTES>
 __device__ inline void move_out(unsigned char *value, const unsigned char *memory)
@@ -310,9 +413,9 @@ __global__ void __launch_bounds__(pair_forces_shape::threads) pair_forces(partic
         step.thread = thread;
         step.i = i;
         step.particles_index = i;
-        step.particles_pos_type = particles.pos_type(i);
-        step.particles_n_neighbours = particles.n_neighbours(i);
-        step.particles_head = particles.head(i);
+        sw::fetch(step.particles_pos_type, particles.pos_type(i));
+        sw::fetch(step.particles_n_neighbours, particles.n_neighbours(i));
+        sw::fetch(step.particles_head, particles.head(i));
         body(step);
     }
     for (std::int64_t n = thread % LANES; n < NEIGHBOURS; n += LANES) {
@@ -323,7 +426,7 @@ __global__ void __launch_bounds__(pair_forces_shape::threads) pair_forces(partic
             step.i = i;
             step.n = n;
             step.particles_index = particles_index;
-            step.particles_pos_type = particles.pos_type(particles_index);
+            sw::fetch(step.particles_pos_type, particles.pos_type(particles_index));
             body(step);
         }
     }
@@ -336,7 +439,7 @@ __global__ void __launch_bounds__(pair_forces_shape::threads) pair_forces(partic
             body(step);
             SECTORWISE_UNROLL
             for (int q0 = 0; q0 < 3; ++q0)
-                particles.accel(i, q0) = step.particles_accel[q0];
+                sw::put(particles.accel(i, q0), step.particles_accel[q0]);
         }
     }
 }
@@ -382,12 +485,12 @@ __global__ void __launch_bounds__(integrate_shape::threads) integrate(particles_
     step.particles_index = thread;
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        step.particles_accel[q0] = particles.accel(thread, q0);
-    step.particles_pos_type = particles.pos_type(thread);
-    step.particles_vel_mass = particles.vel_mass(thread);
+        sw::fetch(step.particles_accel[q0], particles.accel(thread, q0));
+    sw::fetch(step.particles_pos_type, particles.pos_type(thread));
+    sw::fetch(step.particles_vel_mass, particles.vel_mass(thread));
     body(step);
-    particles.pos_type(thread) = step.particles_pos_type;
-    particles.vel_mass(thread) = step.particles_vel_mass;
+    sw::put(particles.pos_type(thread), step.particles_pos_type);
+    sw::put(particles.vel_mass(thread), step.particles_vel_mass);
 }
 
 // Launches integrate as described; returns what the launch returned
@@ -429,11 +532,11 @@ __global__ void __launch_bounds__(wrap_shape::threads) wrap(particles_view parti
     step.particles_index = thread;
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        step.particles_image[q0] = particles.image(thread, q0);
+        sw::fetch(step.particles_image[q0], particles.image(thread, q0));
     body(step);
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        particles.image(thread, q0) = step.particles_image[q0];
+        sw::put(particles.image(thread, q0), step.particles_image[q0]);
 }
 
 // Launches wrap as described; returns what the launch returned

@@ -28,6 +28,109 @@ __device__ inline const unsigned char *bytes_of(const T &value)
     return reinterpret_cast<const unsigned char *>(&value);
 }
 
+// Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
+// shows that would let them join neighbouring accesses, which were counted as they are written. One for each width. (No
+// block has 2^16 threads in a dimension, no grid so many blocks in the last two.)
+template <int BYTES>
+__device__ __forceinline__ unsigned opaque_zero()
+{
+    unsigned size = BYTES == 16 ? gridDim.z : BYTES == 8 ? gridDim.y : BYTES == 4 ? blockDim.x : blockDim.y;
+    asm("" : "+r"(size));
+    return size >> 16;
+}
+
+// What is wider than others in its record: those should not look aligned because it is.
+template <class T>
+__device__ inline T &apart(T &memory)
+{
+    return *reinterpret_cast<T *>(bytes_of(memory) + opaque_zero<int(sizeof(T))>());
+}
+
+// One instruction of BYTES between a value and global memory, issued as it was counted: the compiler neither joins it with
+// neighbours that it sees to be aligned, nor takes it apart where it does not see that, nor drops it.
+#if defined(__CUDA_ARCH__)
+__device__ inline void load_global(piece<1> &part, std::size_t place)
+{
+    std::uint32_t x;
+    asm volatile("ld.global.u8 %0, [%1];" : "=r"(x) : "l"(place) : "memory");
+    part.x = static_cast<std::uint8_t>(x);
+}
+__device__ inline void load_global(piece<2> &part, std::size_t place)
+{
+    std::uint32_t x;
+    asm volatile("ld.global.u16 %0, [%1];" : "=r"(x) : "l"(place) : "memory");
+    part.x = static_cast<std::uint16_t>(x);
+}
+__device__ inline void load_global(piece<4> &part, std::size_t place)
+{
+    asm volatile("ld.global.b32 %0, [%1];" : "=r"(part.x) : "l"(place) : "memory");
+}
+__device__ inline void load_global(piece<8> &part, std::size_t place)
+{
+    asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(part.x), "=r"(part.y) : "l"(place) : "memory");
+}
+__device__ inline void load_global(piece<16> &part, std::size_t place)
+{
+    asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(part.x), "=r"(part.y), "=r"(part.z), "=r"(part.w) : "l"(place) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<1> part)
+{
+    asm volatile("st.global.u8 [%0], %1;" : : "l"(place), "r"(std::uint32_t(part.x)) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<2> part)
+{
+    asm volatile("st.global.u16 [%0], %1;" : : "l"(place), "r"(std::uint32_t(part.x)) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<4> part)
+{
+    asm volatile("st.global.b32 [%0], %1;" : : "l"(place), "r"(part.x) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<8> part)
+{
+    asm volatile("st.global.v2.b32 [%0], {%1, %2};" : : "l"(place), "r"(part.x), "r"(part.y) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<16> part)
+{
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" : : "l"(place), "r"(part.x), "r"(part.y), "r"(part.z), "r"(part.w) : "memory");
+}
+#endif
+
+template <int BYTES>
+__device__ inline void fetch(unsigned char *value, const unsigned char *memory)
+{
+    piece<BYTES> part;
+#if defined(__CUDA_ARCH__)
+    load_global(part, __cvta_generic_to_global(memory));
+#else
+    part = *reinterpret_cast<const piece<BYTES> *>(memory);
+#endif
+    std::memcpy(value, &part, BYTES);
+}
+
+template <int BYTES>
+__device__ inline void put(unsigned char *memory, const unsigned char *value)
+{
+    piece<BYTES> part;
+    std::memcpy(&part, value, BYTES);
+#if defined(__CUDA_ARCH__)
+    store_global(__cvta_generic_to_global(memory), part);
+#else
+    *reinterpret_cast<piece<BYTES> *>(memory) = part;
+#endif
+}
+
+template <class T>
+__device__ inline void fetch(T &value, const T &memory)
+{
+    fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+}
+
+template <class T>
+__device__ inline void put(T &memory, const T &value)
+{
+    put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
+}
+
 // Copies up to THREADS records of SIZE bytes between C's array, which begins on a multiple of WORD, and a padded copy,
 // in words side by side.
 template <bool IN, int WORD, int SIZE, int STRIDE, int THREADS>
@@ -152,7 +255,7 @@ __global__ void __launch_bounds__(attract_shape::threads) attract(bodies_view bo
         step.thread = thread;
         step.bodies_index = thread;
         alignas(16) unsigned char bodies_bytes[16];
-        sw::move<16>(bodies_bytes + 0, bodies.address_0(thread) + 0);
+        sw::fetch<16>(bodies_bytes + 0, bodies.address_0(thread) + 0);
         std::memcpy(&step.bodies_pos, bodies_bytes + 0, sizeof(step.bodies_pos));
         body(step);
     }
@@ -163,7 +266,7 @@ __global__ void __launch_bounds__(attract_shape::threads) attract(bodies_view bo
             step.other = other;
             step.bodies_index = other;
             alignas(16) unsigned char bodies_bytes[16];
-            sw::move<16>(bodies_bytes + 0, bodies.address_0(other) + 0);
+            sw::fetch<16>(bodies_bytes + 0, bodies.address_0(other) + 0);
             std::memcpy(&step.bodies_pos, bodies_bytes + 0, sizeof(step.bodies_pos));
             std::memcpy(&step.bodies_mass, bodies_bytes + 12, sizeof(step.bodies_mass));
             body(step);
@@ -176,9 +279,9 @@ __global__ void __launch_bounds__(attract_shape::threads) attract(bodies_view bo
         body(step);
         alignas(16) unsigned char bodies_bytes[12] = {};
         std::memcpy(bodies_bytes + 0, &step.bodies_acc, sizeof(step.bodies_acc));
-        sw::move<4>(bodies.address_2(thread) + 0, bodies_bytes + 0);
-        sw::move<4>(bodies.address_2(thread) + 4, bodies_bytes + 4);
-        sw::move<4>(bodies.address_2(thread) + 8, bodies_bytes + 8);
+        sw::put<4>(bodies.address_2(thread) + 0, bodies_bytes + 0);
+        sw::put<4>(bodies.address_2(thread) + 4, bodies_bytes + 4);
+        sw::put<4>(bodies.address_2(thread) + 8, bodies_bytes + 8);
     }
 }
 
@@ -222,26 +325,26 @@ __global__ void __launch_bounds__(integrate_shape::threads) integrate(bodies_vie
     step.thread = thread;
     step.bodies_index = thread;
     alignas(16) unsigned char bodies_bytes[12];
-    sw::move<4>(bodies_bytes + 0, bodies.address_2(thread) + 0);
-    sw::move<4>(bodies_bytes + 4, bodies.address_2(thread) + 4);
-    sw::move<4>(bodies_bytes + 8, bodies.address_2(thread) + 8);
+    sw::fetch<4>(bodies_bytes + 0, bodies.address_2(thread) + 0);
+    sw::fetch<4>(bodies_bytes + 4, bodies.address_2(thread) + 4);
+    sw::fetch<4>(bodies_bytes + 8, bodies.address_2(thread) + 8);
     std::memcpy(&step.bodies_acc, bodies_bytes + 0, sizeof(step.bodies_acc));
     alignas(16) unsigned char bodies_bytes_[16];
-    sw::move<16>(bodies_bytes_ + 0, bodies.address_0(thread) + 0);
+    sw::fetch<16>(bodies_bytes_ + 0, bodies.address_0(thread) + 0);
     std::memcpy(&step.bodies_pos, bodies_bytes_ + 0, sizeof(step.bodies_pos));
     alignas(16) unsigned char bodies_bytes__[12];
-    sw::move<4>(bodies_bytes__ + 0, bodies.address_1(thread) + 0);
-    sw::move<4>(bodies_bytes__ + 4, bodies.address_1(thread) + 4);
-    sw::move<4>(bodies_bytes__ + 8, bodies.address_1(thread) + 8);
+    sw::fetch<4>(bodies_bytes__ + 0, bodies.address_1(thread) + 0);
+    sw::fetch<4>(bodies_bytes__ + 4, bodies.address_1(thread) + 4);
+    sw::fetch<4>(bodies_bytes__ + 8, bodies.address_1(thread) + 8);
     std::memcpy(&step.bodies_vel, bodies_bytes__ + 0, sizeof(step.bodies_vel));
     body(step);
     std::memcpy(bodies_bytes_ + 0, &step.bodies_pos, sizeof(step.bodies_pos));
-    sw::move<8>(bodies.address_0(thread) + 0, bodies_bytes_ + 0);
-    sw::move<4>(bodies.address_0(thread) + 8, bodies_bytes_ + 8);
+    sw::put<8>(bodies.address_0(thread) + 0, bodies_bytes_ + 0);
+    sw::put<4>(bodies.address_0(thread) + 8, bodies_bytes_ + 8);
     std::memcpy(bodies_bytes__ + 0, &step.bodies_vel, sizeof(step.bodies_vel));
-    sw::move<4>(bodies.address_1(thread) + 0, bodies_bytes__ + 0);
-    sw::move<4>(bodies.address_1(thread) + 4, bodies_bytes__ + 4);
-    sw::move<4>(bodies.address_1(thread) + 8, bodies_bytes__ + 8);
+    sw::put<4>(bodies.address_1(thread) + 0, bodies_bytes__ + 0);
+    sw::put<4>(bodies.address_1(thread) + 4, bodies_bytes__ + 4);
+    sw::put<4>(bodies.address_1(thread) + 8, bodies_bytes__ + 8);
 }
 
 // Launches integrate as described; returns what the launch returned

@@ -30,6 +30,109 @@ __device__ inline const unsigned char *bytes_of(const T &value)
     return reinterpret_cast<const unsigned char *>(&value);
 }
 
+// Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
+// shows that would let them join neighbouring accesses, which were counted as they are written. One for each width. (No
+// block has 2^16 threads in a dimension, no grid so many blocks in the last two.)
+template <int BYTES>
+__device__ __forceinline__ unsigned opaque_zero()
+{
+    unsigned size = BYTES == 16 ? gridDim.z : BYTES == 8 ? gridDim.y : BYTES == 4 ? blockDim.x : blockDim.y;
+    asm("" : "+r"(size));
+    return size >> 16;
+}
+
+// What is wider than others in its record: those should not look aligned because it is.
+template <class T>
+__device__ inline T &apart(T &memory)
+{
+    return *reinterpret_cast<T *>(bytes_of(memory) + opaque_zero<int(sizeof(T))>());
+}
+
+// One instruction of BYTES between a value and global memory, issued as it was counted: the compiler neither joins it with
+// neighbours that it sees to be aligned, nor takes it apart where it does not see that, nor drops it.
+#if defined(__CUDA_ARCH__)
+__device__ inline void load_global(piece<1> &part, std::size_t place)
+{
+    std::uint32_t x;
+    asm volatile("ld.global.u8 %0, [%1];" : "=r"(x) : "l"(place) : "memory");
+    part.x = static_cast<std::uint8_t>(x);
+}
+__device__ inline void load_global(piece<2> &part, std::size_t place)
+{
+    std::uint32_t x;
+    asm volatile("ld.global.u16 %0, [%1];" : "=r"(x) : "l"(place) : "memory");
+    part.x = static_cast<std::uint16_t>(x);
+}
+__device__ inline void load_global(piece<4> &part, std::size_t place)
+{
+    asm volatile("ld.global.b32 %0, [%1];" : "=r"(part.x) : "l"(place) : "memory");
+}
+__device__ inline void load_global(piece<8> &part, std::size_t place)
+{
+    asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(part.x), "=r"(part.y) : "l"(place) : "memory");
+}
+__device__ inline void load_global(piece<16> &part, std::size_t place)
+{
+    asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(part.x), "=r"(part.y), "=r"(part.z), "=r"(part.w) : "l"(place) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<1> part)
+{
+    asm volatile("st.global.u8 [%0], %1;" : : "l"(place), "r"(std::uint32_t(part.x)) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<2> part)
+{
+    asm volatile("st.global.u16 [%0], %1;" : : "l"(place), "r"(std::uint32_t(part.x)) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<4> part)
+{
+    asm volatile("st.global.b32 [%0], %1;" : : "l"(place), "r"(part.x) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<8> part)
+{
+    asm volatile("st.global.v2.b32 [%0], {%1, %2};" : : "l"(place), "r"(part.x), "r"(part.y) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<16> part)
+{
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" : : "l"(place), "r"(part.x), "r"(part.y), "r"(part.z), "r"(part.w) : "memory");
+}
+#endif
+
+template <int BYTES>
+__device__ inline void fetch(unsigned char *value, const unsigned char *memory)
+{
+    piece<BYTES> part;
+#if defined(__CUDA_ARCH__)
+    load_global(part, __cvta_generic_to_global(memory));
+#else
+    part = *reinterpret_cast<const piece<BYTES> *>(memory);
+#endif
+    std::memcpy(value, &part, BYTES);
+}
+
+template <int BYTES>
+__device__ inline void put(unsigned char *memory, const unsigned char *value)
+{
+    piece<BYTES> part;
+    std::memcpy(&part, value, BYTES);
+#if defined(__CUDA_ARCH__)
+    store_global(__cvta_generic_to_global(memory), part);
+#else
+    *reinterpret_cast<piece<BYTES> *>(memory) = part;
+#endif
+}
+
+template <class T>
+__device__ inline void fetch(T &value, const T &memory)
+{
+    fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+}
+
+template <class T>
+__device__ inline void put(T &memory, const T &value)
+{
+    put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
+}
+
 // One instruction between memory and values of any kind: a whole piece, which the compiler does not take apart.
 template <int BYTES>
 __device__ inline void move_out(unsigned char *value, const unsigned char *memory)
@@ -288,8 +391,8 @@ __global__ void __launch_bounds__(cross_section_shape::threads) cross_section(po
         step.w = w;
         step.windows_index = w;
         alignas(16) unsigned char windows_bytes[32];
-        sw::move<16>(windows_bytes + 0, windows.address(w) + 0);
-        sw::move<16>(windows_bytes + 16, windows.address(w) + 16);
+        sw::fetch<16>(windows_bytes + 0, windows.address(w) + 0);
+        sw::fetch<16>(windows_bytes + 16, windows.address(w) + 16);
         std::memcpy(&step.windows, windows_bytes + 0, sizeof(step.windows));
         body(step);
     }
@@ -302,27 +405,27 @@ __global__ void __launch_bounds__(cross_section_shape::threads) cross_section(po
             step.k = k;
             step.poles_index = poles_index;
             alignas(16) unsigned char poles_bytes[16];
-            sw::move<16>(poles_bytes + 0, poles.address_0(poles_index) + 0);
+            sw::fetch<16>(poles_bytes + 0, poles.address_0(poles_index) + 0);
             SECTORWISE_UNROLL
             for (int q0 = 0; q0 < 2; ++q0)
                 std::memcpy(&step.poles.energy[q0], poles_bytes + q0 * 8, sizeof(step.poles.energy[q0]));
             alignas(16) unsigned char poles_bytes_[16];
-            sw::move<16>(poles_bytes_ + 0, poles.address_1(poles_index) + 0);
+            sw::fetch<16>(poles_bytes_ + 0, poles.address_1(poles_index) + 0);
             SECTORWISE_UNROLL
             for (int q0 = 0; q0 < 2; ++q0)
                 std::memcpy(&step.poles.total[q0], poles_bytes_ + q0 * 8, sizeof(step.poles.total[q0]));
             alignas(16) unsigned char poles_bytes__[16];
-            sw::move<16>(poles_bytes__ + 0, poles.address_2(poles_index) + 0);
+            sw::fetch<16>(poles_bytes__ + 0, poles.address_2(poles_index) + 0);
             SECTORWISE_UNROLL
             for (int q0 = 0; q0 < 2; ++q0)
                 std::memcpy(&step.poles.absorption[q0], poles_bytes__ + q0 * 8, sizeof(step.poles.absorption[q0]));
             alignas(16) unsigned char poles_bytes___[16];
-            sw::move<16>(poles_bytes___ + 0, poles.address_3(poles_index) + 0);
+            sw::fetch<16>(poles_bytes___ + 0, poles.address_3(poles_index) + 0);
             SECTORWISE_UNROLL
             for (int q0 = 0; q0 < 2; ++q0)
                 std::memcpy(&step.poles.fission[q0], poles_bytes___ + q0 * 8, sizeof(step.poles.fission[q0]));
             alignas(16) unsigned char poles_bytes____[2];
-            sw::move<2>(poles_bytes____ + 0, poles.address_4(poles_index) + 0);
+            sw::fetch<2>(poles_bytes____ + 0, poles.address_4(poles_index) + 0);
             std::memcpy(&step.poles.l_value, poles_bytes____ + 0, sizeof(step.poles.l_value));
             body(step);
         }
@@ -336,7 +439,7 @@ __global__ void __launch_bounds__(cross_section_shape::threads) cross_section(po
             step.sums_index[0] = q;
             step.sums_index[1] = thread;
             body(step);
-            sums.at(q, thread) = step.sums;
+            sw::put(sums.at(q, thread), step.sums);
         }
     }
 }

@@ -28,6 +28,109 @@ __device__ inline const unsigned char *bytes_of(const T &value)
     return reinterpret_cast<const unsigned char *>(&value);
 }
 
+// Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
+// shows that would let them join neighbouring accesses, which were counted as they are written. One for each width. (No
+// block has 2^16 threads in a dimension, no grid so many blocks in the last two.)
+template <int BYTES>
+__device__ __forceinline__ unsigned opaque_zero()
+{
+    unsigned size = BYTES == 16 ? gridDim.z : BYTES == 8 ? gridDim.y : BYTES == 4 ? blockDim.x : blockDim.y;
+    asm("" : "+r"(size));
+    return size >> 16;
+}
+
+// What is wider than others in its record: those should not look aligned because it is.
+template <class T>
+__device__ inline T &apart(T &memory)
+{
+    return *reinterpret_cast<T *>(bytes_of(memory) + opaque_zero<int(sizeof(T))>());
+}
+
+// One instruction of BYTES between a value and global memory, issued as it was counted: the compiler neither joins it with
+// neighbours that it sees to be aligned, nor takes it apart where it does not see that, nor drops it.
+#if defined(__CUDA_ARCH__)
+__device__ inline void load_global(piece<1> &part, std::size_t place)
+{
+    std::uint32_t x;
+    asm volatile("ld.global.u8 %0, [%1];" : "=r"(x) : "l"(place) : "memory");
+    part.x = static_cast<std::uint8_t>(x);
+}
+__device__ inline void load_global(piece<2> &part, std::size_t place)
+{
+    std::uint32_t x;
+    asm volatile("ld.global.u16 %0, [%1];" : "=r"(x) : "l"(place) : "memory");
+    part.x = static_cast<std::uint16_t>(x);
+}
+__device__ inline void load_global(piece<4> &part, std::size_t place)
+{
+    asm volatile("ld.global.b32 %0, [%1];" : "=r"(part.x) : "l"(place) : "memory");
+}
+__device__ inline void load_global(piece<8> &part, std::size_t place)
+{
+    asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(part.x), "=r"(part.y) : "l"(place) : "memory");
+}
+__device__ inline void load_global(piece<16> &part, std::size_t place)
+{
+    asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(part.x), "=r"(part.y), "=r"(part.z), "=r"(part.w) : "l"(place) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<1> part)
+{
+    asm volatile("st.global.u8 [%0], %1;" : : "l"(place), "r"(std::uint32_t(part.x)) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<2> part)
+{
+    asm volatile("st.global.u16 [%0], %1;" : : "l"(place), "r"(std::uint32_t(part.x)) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<4> part)
+{
+    asm volatile("st.global.b32 [%0], %1;" : : "l"(place), "r"(part.x) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<8> part)
+{
+    asm volatile("st.global.v2.b32 [%0], {%1, %2};" : : "l"(place), "r"(part.x), "r"(part.y) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<16> part)
+{
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" : : "l"(place), "r"(part.x), "r"(part.y), "r"(part.z), "r"(part.w) : "memory");
+}
+#endif
+
+template <int BYTES>
+__device__ inline void fetch(unsigned char *value, const unsigned char *memory)
+{
+    piece<BYTES> part;
+#if defined(__CUDA_ARCH__)
+    load_global(part, __cvta_generic_to_global(memory));
+#else
+    part = *reinterpret_cast<const piece<BYTES> *>(memory);
+#endif
+    std::memcpy(value, &part, BYTES);
+}
+
+template <int BYTES>
+__device__ inline void put(unsigned char *memory, const unsigned char *value)
+{
+    piece<BYTES> part;
+    std::memcpy(&part, value, BYTES);
+#if defined(__CUDA_ARCH__)
+    store_global(__cvta_generic_to_global(memory), part);
+#else
+    *reinterpret_cast<piece<BYTES> *>(memory) = part;
+#endif
+}
+
+template <class T>
+__device__ inline void fetch(T &value, const T &memory)
+{
+    fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+}
+
+template <class T>
+__device__ inline void put(T &memory, const T &value)
+{
+    put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
+}
+
 // Copies up to THREADS records of SIZE bytes between C's array, which begins on a multiple of WORD, and a padded copy,
 // in words side by side.
 template <bool IN, int WORD, int SIZE, int STRIDE, int THREADS>
@@ -158,8 +261,8 @@ __global__ void __launch_bounds__(density_shape::threads) density(fluid_view flu
         step.i = i;
         step.fluid_index = i;
         alignas(16) unsigned char fluid_bytes[64];
-        sw::move<16>(fluid_bytes + 16, fluid.address_0(i) + 16);
-        sw::move<16>(fluid_bytes + 32, fluid.address_0(i) + 32);
+        sw::fetch<16>(fluid_bytes + 16, fluid.address_0(i) + 16);
+        sw::fetch<16>(fluid_bytes + 32, fluid.address_0(i) + 32);
         std::memcpy(&step.fluid_pos, fluid_bytes + 16, sizeof(step.fluid_pos));
         body(step);
     }
@@ -173,8 +276,8 @@ __global__ void __launch_bounds__(density_shape::threads) density(fluid_view flu
             step.j = j;
             step.fluid_index = j;
             alignas(16) unsigned char fluid_bytes[64];
-            sw::move<16>(fluid_bytes + 16, fluid.address_0(j) + 16);
-            sw::move<16>(fluid_bytes + 32, fluid.address_0(j) + 32);
+            sw::fetch<16>(fluid_bytes + 16, fluid.address_0(j) + 16);
+            sw::fetch<16>(fluid_bytes + 32, fluid.address_0(j) + 32);
             std::memcpy(&step.fluid_pos, fluid_bytes + 16, sizeof(step.fluid_pos));
             body(step);
         }
@@ -188,7 +291,7 @@ __global__ void __launch_bounds__(density_shape::threads) density(fluid_view flu
         alignas(16) unsigned char fluid_bytes[64] = {};
         std::memcpy(fluid_bytes + 0, &step.fluid_density, sizeof(step.fluid_density));
         std::memcpy(fluid_bytes + 8, &step.fluid_pressure, sizeof(step.fluid_pressure));
-        sw::move<16>(fluid.address_0(i) + 0, fluid_bytes + 0);
+        sw::put<16>(fluid.address_0(i) + 0, fluid_bytes + 0);
     }
 }
 
@@ -258,10 +361,10 @@ __global__ void __launch_bounds__(forces_shape::threads) forces(fluid_view fluid
         step.i = i;
         step.fluid_index = i;
         alignas(16) unsigned char fluid_bytes[64];
-        sw::move<16>(fluid_bytes + 0, fluid.address_0(i) + 0);
-        sw::move<16>(fluid_bytes + 16, fluid.address_0(i) + 16);
-        sw::move<16>(fluid_bytes + 32, fluid.address_0(i) + 32);
-        sw::move<16>(fluid_bytes + 48, fluid.address_0(i) + 48);
+        sw::fetch<16>(fluid_bytes + 0, fluid.address_0(i) + 0);
+        sw::fetch<16>(fluid_bytes + 16, fluid.address_0(i) + 16);
+        sw::fetch<16>(fluid_bytes + 32, fluid.address_0(i) + 32);
+        sw::fetch<16>(fluid_bytes + 48, fluid.address_0(i) + 48);
         std::memcpy(&step.fluid_density, fluid_bytes + 0, sizeof(step.fluid_density));
         std::memcpy(&step.fluid_pressure, fluid_bytes + 8, sizeof(step.fluid_pressure));
         std::memcpy(&step.fluid_pos, fluid_bytes + 16, sizeof(step.fluid_pos));
@@ -278,10 +381,10 @@ __global__ void __launch_bounds__(forces_shape::threads) forces(fluid_view fluid
             step.j = j;
             step.fluid_index = j;
             alignas(16) unsigned char fluid_bytes[64];
-            sw::move<16>(fluid_bytes + 0, fluid.address_0(j) + 0);
-            sw::move<16>(fluid_bytes + 16, fluid.address_0(j) + 16);
-            sw::move<16>(fluid_bytes + 32, fluid.address_0(j) + 32);
-            sw::move<16>(fluid_bytes + 48, fluid.address_0(j) + 48);
+            sw::fetch<16>(fluid_bytes + 0, fluid.address_0(j) + 0);
+            sw::fetch<16>(fluid_bytes + 16, fluid.address_0(j) + 16);
+            sw::fetch<16>(fluid_bytes + 32, fluid.address_0(j) + 32);
+            sw::fetch<16>(fluid_bytes + 48, fluid.address_0(j) + 48);
             std::memcpy(&step.fluid_density, fluid_bytes + 0, sizeof(step.fluid_density));
             std::memcpy(&step.fluid_pressure, fluid_bytes + 8, sizeof(step.fluid_pressure));
             std::memcpy(&step.fluid_pos, fluid_bytes + 16, sizeof(step.fluid_pos));
@@ -297,7 +400,7 @@ __global__ void __launch_bounds__(forces_shape::threads) forces(fluid_view fluid
         body(step);
         SECTORWISE_UNROLL
         for (int q0 = 0; q0 < 3; ++q0)
-            fluid.force(i, q0) = step.fluid_force[q0];
+            sw::put(fluid.force(i, q0), step.fluid_force[q0]);
     }
 }
 
@@ -343,25 +446,25 @@ __global__ void __launch_bounds__(integrate_shape::threads) integrate(fluid_view
     step.fluid_index = thread;
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        step.fluid_force[q0] = fluid.force(thread, q0);
+        sw::fetch(step.fluid_force[q0], fluid.force(thread, q0));
     alignas(16) unsigned char fluid_bytes[64];
-    sw::move<16>(fluid_bytes + 16, fluid.address_0(thread) + 16);
-    sw::move<16>(fluid_bytes + 32, fluid.address_0(thread) + 32);
+    sw::fetch<16>(fluid_bytes + 16, fluid.address_0(thread) + 16);
+    sw::fetch<16>(fluid_bytes + 32, fluid.address_0(thread) + 32);
     std::memcpy(&step.fluid_pos, fluid_bytes + 16, sizeof(step.fluid_pos));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        step.fluid_vel_half[q0] = fluid.vel_half(thread, q0);
+        sw::fetch(step.fluid_vel_half[q0], fluid.vel_half(thread, q0));
     body(step);
     std::memcpy(fluid_bytes + 16, &step.fluid_pos, sizeof(step.fluid_pos));
-    sw::move<16>(fluid.address_0(thread) + 16, fluid_bytes + 16);
-    sw::move<8>(fluid.address_0(thread) + 32, fluid_bytes + 32);
+    sw::put<16>(fluid.address_0(thread) + 16, fluid_bytes + 16);
+    sw::put<8>(fluid.address_0(thread) + 32, fluid_bytes + 32);
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        fluid.vel_half(thread, q0) = step.fluid_vel_half[q0];
+        sw::put(fluid.vel_half(thread, q0), step.fluid_vel_half[q0]);
     alignas(16) unsigned char fluid_bytes_[64] = {};
     std::memcpy(fluid_bytes_ + 40, &step.fluid_vel, sizeof(step.fluid_vel));
-    sw::move<8>(fluid.address_0(thread) + 40, fluid_bytes_ + 40);
-    sw::move<16>(fluid.address_0(thread) + 48, fluid_bytes_ + 48);
+    sw::put<8>(fluid.address_0(thread) + 40, fluid_bytes_ + 40);
+    sw::put<16>(fluid.address_0(thread) + 48, fluid_bytes_ + 48);
 }
 
 // Launches integrate as described; returns what the launch returned

@@ -31,6 +31,109 @@ __device__ inline const unsigned char *bytes_of(const T &value)
     return reinterpret_cast<const unsigned char *>(&value);
 }
 
+// Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
+// shows that would let them join neighbouring accesses, which were counted as they are written. One for each width. (No
+// block has 2^16 threads in a dimension, no grid so many blocks in the last two.)
+template <int BYTES>
+__device__ __forceinline__ unsigned opaque_zero()
+{
+    unsigned size = BYTES == 16 ? gridDim.z : BYTES == 8 ? gridDim.y : BYTES == 4 ? blockDim.x : blockDim.y;
+    asm("" : "+r"(size));
+    return size >> 16;
+}
+
+// What is wider than others in its record: those should not look aligned because it is.
+template <class T>
+__device__ inline T &apart(T &memory)
+{
+    return *reinterpret_cast<T *>(bytes_of(memory) + opaque_zero<int(sizeof(T))>());
+}
+
+// One instruction of BYTES between a value and global memory, issued as it was counted: the compiler neither joins it with
+// neighbours that it sees to be aligned, nor takes it apart where it does not see that, nor drops it.
+#if defined(__CUDA_ARCH__)
+__device__ inline void load_global(piece<1> &part, std::size_t place)
+{
+    std::uint32_t x;
+    asm volatile("ld.global.u8 %0, [%1];" : "=r"(x) : "l"(place) : "memory");
+    part.x = static_cast<std::uint8_t>(x);
+}
+__device__ inline void load_global(piece<2> &part, std::size_t place)
+{
+    std::uint32_t x;
+    asm volatile("ld.global.u16 %0, [%1];" : "=r"(x) : "l"(place) : "memory");
+    part.x = static_cast<std::uint16_t>(x);
+}
+__device__ inline void load_global(piece<4> &part, std::size_t place)
+{
+    asm volatile("ld.global.b32 %0, [%1];" : "=r"(part.x) : "l"(place) : "memory");
+}
+__device__ inline void load_global(piece<8> &part, std::size_t place)
+{
+    asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(part.x), "=r"(part.y) : "l"(place) : "memory");
+}
+__device__ inline void load_global(piece<16> &part, std::size_t place)
+{
+    asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(part.x), "=r"(part.y), "=r"(part.z), "=r"(part.w) : "l"(place) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<1> part)
+{
+    asm volatile("st.global.u8 [%0], %1;" : : "l"(place), "r"(std::uint32_t(part.x)) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<2> part)
+{
+    asm volatile("st.global.u16 [%0], %1;" : : "l"(place), "r"(std::uint32_t(part.x)) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<4> part)
+{
+    asm volatile("st.global.b32 [%0], %1;" : : "l"(place), "r"(part.x) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<8> part)
+{
+    asm volatile("st.global.v2.b32 [%0], {%1, %2};" : : "l"(place), "r"(part.x), "r"(part.y) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<16> part)
+{
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" : : "l"(place), "r"(part.x), "r"(part.y), "r"(part.z), "r"(part.w) : "memory");
+}
+#endif
+
+template <int BYTES>
+__device__ inline void fetch(unsigned char *value, const unsigned char *memory)
+{
+    piece<BYTES> part;
+#if defined(__CUDA_ARCH__)
+    load_global(part, __cvta_generic_to_global(memory));
+#else
+    part = *reinterpret_cast<const piece<BYTES> *>(memory);
+#endif
+    std::memcpy(value, &part, BYTES);
+}
+
+template <int BYTES>
+__device__ inline void put(unsigned char *memory, const unsigned char *value)
+{
+    piece<BYTES> part;
+    std::memcpy(&part, value, BYTES);
+#if defined(__CUDA_ARCH__)
+    store_global(__cvta_generic_to_global(memory), part);
+#else
+    *reinterpret_cast<piece<BYTES> *>(memory) = part;
+#endif
+}
+
+template <class T>
+__device__ inline void fetch(T &value, const T &memory)
+{
+    fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+}
+
+template <class T>
+__device__ inline void put(T &memory, const T &value)
+{
+    put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
+}
+
 // Copies up to THREADS records of SIZE bytes between C's array, which begins on a multiple of WORD, and a padded copy,
 // in words side by side.
 template <bool IN, int WORD, int SIZE, int STRIDE, int THREADS>
@@ -242,8 +345,8 @@ __global__ void __launch_bounds__(gain_shape::threads) gain(points_view points, 
             step.coordinates_index[1] = i;
             step.coordinates_index_1[0] = d;
             step.coordinates_index_1[1] = CANDIDATE;
-            step.coordinates = coordinates.at(d, i);
-            step.coordinates_value_1 = coordinates.at(d, CANDIDATE);
+            sw::fetch(step.coordinates, coordinates.at(d, i));
+            sw::fetch(step.coordinates_value_1, coordinates.at(d, CANDIDATE));
             body(step);
         }
     }
@@ -252,8 +355,8 @@ __global__ void __launch_bounds__(gain_shape::threads) gain(points_view points, 
         step.thread = thread;
         step.i = i;
         step.points_index = i;
-        step.points_weight = points.weight(i);
-        step.points_cost = points.cost(i);
+        sw::fetch(step.points_weight, points.weight(i));
+        sw::fetch(step.points_cost, points.cost(i));
         body(step);
     }
     if (undecided[i] == 0) {
@@ -263,7 +366,7 @@ __global__ void __launch_bounds__(gain_shape::threads) gain(points_view points, 
             step.i = i;
             step.switched_index = i;
             body(step);
-            switched.at(i) = step.switched;
+            sw::put(switched.at(i), step.switched);
         }
     } else {
         {
@@ -274,10 +377,10 @@ __global__ void __launch_bounds__(gain_shape::threads) gain(points_view points, 
             step.points_index = i;
             step.savings_index[0] = savings_index_0;
             step.savings_index[1] = i;
-            step.points_centre = points.centre(i);
-            step.savings = savings.at(savings_index_0, i);
+            sw::fetch(step.points_centre, sw::apart(points.centre(i)));
+            sw::fetch(step.savings, savings.at(savings_index_0, i));
             body(step);
-            savings.at(savings_index_0, i) = step.savings;
+            sw::put(savings.at(savings_index_0, i), step.savings);
         }
     }
 }
@@ -328,7 +431,7 @@ __global__ void __launch_bounds__(assign_shape::threads) assign(points_view poin
         assign_step_0 step;
         step.thread = thread;
         step.switched_index = thread;
-        step.switched = switched.at(thread);
+        sw::fetch(step.switched, switched.at(thread));
         body(step);
     }
     if (undecided[thread] == 0) {
@@ -337,8 +440,8 @@ __global__ void __launch_bounds__(assign_shape::threads) assign(points_view poin
             step.thread = thread;
             step.points_index = thread;
             body(step);
-            points.centre(thread) = step.points_centre;
-            points.cost(thread) = step.points_cost;
+            sw::put(sw::apart(points.centre(thread)), step.points_centre);
+            sw::put(points.cost(thread), step.points_cost);
         }
     }
 }

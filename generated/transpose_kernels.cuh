@@ -29,14 +29,107 @@ __device__ inline const unsigned char *bytes_of(const T &value)
     return reinterpret_cast<const unsigned char *>(&value);
 }
 
-// Nothing, of which no compiler knows it, neither nvcc's nor the driver's: behind it no alignment shows that would let
-// them join neighbouring accesses to shared memory, whose bank conflicts were counted as they are written. No grid has
-// 2^16 blocks in its last dimension.
+// Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
+// shows that would let them join neighbouring accesses, which were counted as they are written. One for each width. (No
+// block has 2^16 threads in a dimension, no grid so many blocks in the last two.)
+template <int BYTES>
 __device__ __forceinline__ unsigned opaque_zero()
 {
-    unsigned blocks = gridDim.z;
-    asm("" : "+r"(blocks));
-    return blocks >> 16;
+    unsigned size = BYTES == 16 ? gridDim.z : BYTES == 8 ? gridDim.y : BYTES == 4 ? blockDim.x : blockDim.y;
+    asm("" : "+r"(size));
+    return size >> 16;
+}
+
+// What is wider than others in its record: those should not look aligned because it is.
+template <class T>
+__device__ inline T &apart(T &memory)
+{
+    return *reinterpret_cast<T *>(bytes_of(memory) + opaque_zero<int(sizeof(T))>());
+}
+
+// One instruction of BYTES between a value and global memory, issued as it was counted: the compiler neither joins it with
+// neighbours that it sees to be aligned, nor takes it apart where it does not see that, nor drops it.
+#if defined(__CUDA_ARCH__)
+__device__ inline void load_global(piece<1> &part, std::size_t place)
+{
+    std::uint32_t x;
+    asm volatile("ld.global.u8 %0, [%1];" : "=r"(x) : "l"(place) : "memory");
+    part.x = static_cast<std::uint8_t>(x);
+}
+__device__ inline void load_global(piece<2> &part, std::size_t place)
+{
+    std::uint32_t x;
+    asm volatile("ld.global.u16 %0, [%1];" : "=r"(x) : "l"(place) : "memory");
+    part.x = static_cast<std::uint16_t>(x);
+}
+__device__ inline void load_global(piece<4> &part, std::size_t place)
+{
+    asm volatile("ld.global.b32 %0, [%1];" : "=r"(part.x) : "l"(place) : "memory");
+}
+__device__ inline void load_global(piece<8> &part, std::size_t place)
+{
+    asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(part.x), "=r"(part.y) : "l"(place) : "memory");
+}
+__device__ inline void load_global(piece<16> &part, std::size_t place)
+{
+    asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(part.x), "=r"(part.y), "=r"(part.z), "=r"(part.w) : "l"(place) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<1> part)
+{
+    asm volatile("st.global.u8 [%0], %1;" : : "l"(place), "r"(std::uint32_t(part.x)) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<2> part)
+{
+    asm volatile("st.global.u16 [%0], %1;" : : "l"(place), "r"(std::uint32_t(part.x)) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<4> part)
+{
+    asm volatile("st.global.b32 [%0], %1;" : : "l"(place), "r"(part.x) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<8> part)
+{
+    asm volatile("st.global.v2.b32 [%0], {%1, %2};" : : "l"(place), "r"(part.x), "r"(part.y) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<16> part)
+{
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" : : "l"(place), "r"(part.x), "r"(part.y), "r"(part.z), "r"(part.w) : "memory");
+}
+#endif
+
+template <int BYTES>
+__device__ inline void fetch(unsigned char *value, const unsigned char *memory)
+{
+    piece<BYTES> part;
+#if defined(__CUDA_ARCH__)
+    load_global(part, __cvta_generic_to_global(memory));
+#else
+    part = *reinterpret_cast<const piece<BYTES> *>(memory);
+#endif
+    std::memcpy(value, &part, BYTES);
+}
+
+template <int BYTES>
+__device__ inline void put(unsigned char *memory, const unsigned char *value)
+{
+    piece<BYTES> part;
+    std::memcpy(&part, value, BYTES);
+#if defined(__CUDA_ARCH__)
+    store_global(__cvta_generic_to_global(memory), part);
+#else
+    *reinterpret_cast<piece<BYTES> *>(memory) = part;
+#endif
+}
+
+template <class T>
+__device__ inline void fetch(T &value, const T &memory)
+{
+    fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+}
+
+template <class T>
+__device__ inline void put(T &memory, const T &value)
+{
+    put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
 
 } // namespace sw
@@ -161,7 +254,7 @@ template <class Functor>
 __global__ void __launch_bounds__(transpose_shape::threads) transpose(in_view in, out_view out, Functor body)
 {
     extern __shared__ __align__(128) unsigned char transpose_shared_storage[];
-    unsigned char *const transpose_shared = transpose_shared_storage + sw::opaque_zero();
+    unsigned char *const transpose_shared = transpose_shared_storage + sw::opaque_zero<16>();
     const transpose_in_tile in_tile{ transpose_shared + 0, std::int64_t(blockIdx.x) * 32, std::int64_t(blockIdx.y) * 32 };
     in_tile.copy_in(in, threadIdx.y * transpose_shape::block_x + threadIdx.x);
     __syncthreads();
@@ -184,7 +277,7 @@ __global__ void __launch_bounds__(transpose_shape::threads) transpose(in_view in
         step.out_index[1] = x;
         step.in = in_tile.at(x, y);
         body(step);
-        out.at(y, x) = step.out;
+        sw::put(out.at(y, x), step.out);
     }
 }
 

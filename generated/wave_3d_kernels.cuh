@@ -29,6 +29,109 @@ __device__ inline const unsigned char *bytes_of(const T &value)
     return reinterpret_cast<const unsigned char *>(&value);
 }
 
+// Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
+// shows that would let them join neighbouring accesses, which were counted as they are written. One for each width. (No
+// block has 2^16 threads in a dimension, no grid so many blocks in the last two.)
+template <int BYTES>
+__device__ __forceinline__ unsigned opaque_zero()
+{
+    unsigned size = BYTES == 16 ? gridDim.z : BYTES == 8 ? gridDim.y : BYTES == 4 ? blockDim.x : blockDim.y;
+    asm("" : "+r"(size));
+    return size >> 16;
+}
+
+// What is wider than others in its record: those should not look aligned because it is.
+template <class T>
+__device__ inline T &apart(T &memory)
+{
+    return *reinterpret_cast<T *>(bytes_of(memory) + opaque_zero<int(sizeof(T))>());
+}
+
+// One instruction of BYTES between a value and global memory, issued as it was counted: the compiler neither joins it with
+// neighbours that it sees to be aligned, nor takes it apart where it does not see that, nor drops it.
+#if defined(__CUDA_ARCH__)
+__device__ inline void load_global(piece<1> &part, std::size_t place)
+{
+    std::uint32_t x;
+    asm volatile("ld.global.u8 %0, [%1];" : "=r"(x) : "l"(place) : "memory");
+    part.x = static_cast<std::uint8_t>(x);
+}
+__device__ inline void load_global(piece<2> &part, std::size_t place)
+{
+    std::uint32_t x;
+    asm volatile("ld.global.u16 %0, [%1];" : "=r"(x) : "l"(place) : "memory");
+    part.x = static_cast<std::uint16_t>(x);
+}
+__device__ inline void load_global(piece<4> &part, std::size_t place)
+{
+    asm volatile("ld.global.b32 %0, [%1];" : "=r"(part.x) : "l"(place) : "memory");
+}
+__device__ inline void load_global(piece<8> &part, std::size_t place)
+{
+    asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(part.x), "=r"(part.y) : "l"(place) : "memory");
+}
+__device__ inline void load_global(piece<16> &part, std::size_t place)
+{
+    asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(part.x), "=r"(part.y), "=r"(part.z), "=r"(part.w) : "l"(place) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<1> part)
+{
+    asm volatile("st.global.u8 [%0], %1;" : : "l"(place), "r"(std::uint32_t(part.x)) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<2> part)
+{
+    asm volatile("st.global.u16 [%0], %1;" : : "l"(place), "r"(std::uint32_t(part.x)) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<4> part)
+{
+    asm volatile("st.global.b32 [%0], %1;" : : "l"(place), "r"(part.x) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<8> part)
+{
+    asm volatile("st.global.v2.b32 [%0], {%1, %2};" : : "l"(place), "r"(part.x), "r"(part.y) : "memory");
+}
+__device__ inline void store_global(std::size_t place, piece<16> part)
+{
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" : : "l"(place), "r"(part.x), "r"(part.y), "r"(part.z), "r"(part.w) : "memory");
+}
+#endif
+
+template <int BYTES>
+__device__ inline void fetch(unsigned char *value, const unsigned char *memory)
+{
+    piece<BYTES> part;
+#if defined(__CUDA_ARCH__)
+    load_global(part, __cvta_generic_to_global(memory));
+#else
+    part = *reinterpret_cast<const piece<BYTES> *>(memory);
+#endif
+    std::memcpy(value, &part, BYTES);
+}
+
+template <int BYTES>
+__device__ inline void put(unsigned char *memory, const unsigned char *value)
+{
+    piece<BYTES> part;
+    std::memcpy(&part, value, BYTES);
+#if defined(__CUDA_ARCH__)
+    store_global(__cvta_generic_to_global(memory), part);
+#else
+    *reinterpret_cast<piece<BYTES> *>(memory) = part;
+#endif
+}
+
+template <class T>
+__device__ inline void fetch(T &value, const T &memory)
+{
+    fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+}
+
+template <class T>
+__device__ inline void put(T &memory, const T &value)
+{
+    put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
+}
+
 // Copies up to THREADS records of SIZE bytes between C's array, which begins on a multiple of WORD, and a padded copy,
 // in words side by side.
 template <bool IN, int WORD, int SIZE, int STRIDE, int THREADS>
@@ -250,7 +353,7 @@ __global__ void __launch_bounds__(step_shape::threads) step(now_view now, next_v
             step_.now_index[0] = now_index_0;
             step_.now_index[1] = now_index_1;
             step_.now_index[2] = now_index_2;
-            step_.now = now.at(now_index_0, now_index_1, now_index_2);
+            sw::fetch(step_.now, now.at(now_index_0, now_index_1, now_index_2));
             body(step_);
         }
         for (std::int64_t d = 1; d < (RADIUS + 1); ++d) {
@@ -297,12 +400,12 @@ __global__ void __launch_bounds__(step_shape::threads) step(now_view now, next_v
                 step_.now_index_5[0] = now_index_5_0;
                 step_.now_index_5[1] = now_index_5_1;
                 step_.now_index_5[2] = now_index_5_2;
-                step_.now = now.at(now_index_0, now_index_1, now_index_2);
-                step_.now_value_1 = now.at(now_index_1_0, now_index_1_1, now_index_1_2);
-                step_.now_value_2 = now.at(now_index_2_0, now_index_2_1, now_index_2_2);
-                step_.now_value_3 = now.at(now_index_3_0, now_index_3_1, now_index_3_2);
-                step_.now_value_4 = now.at(now_index_4_0, now_index_4_1, now_index_4_2);
-                step_.now_value_5 = now.at(now_index_5_0, now_index_5_1, now_index_5_2);
+                sw::fetch(step_.now, now.at(now_index_0, now_index_1, now_index_2));
+                sw::fetch(step_.now_value_1, now.at(now_index_1_0, now_index_1_1, now_index_1_2));
+                sw::fetch(step_.now_value_2, now.at(now_index_2_0, now_index_2_1, now_index_2_2));
+                sw::fetch(step_.now_value_3, now.at(now_index_3_0, now_index_3_1, now_index_3_2));
+                sw::fetch(step_.now_value_4, now.at(now_index_4_0, now_index_4_1, now_index_4_2));
+                sw::fetch(step_.now_value_5, now.at(now_index_5_0, now_index_5_1, now_index_5_2));
                 body(step_);
             }
         }
@@ -318,9 +421,9 @@ __global__ void __launch_bounds__(step_shape::threads) step(now_view now, next_v
             step_.next_index[0] = next_index_0;
             step_.next_index[1] = next_index_1;
             step_.next_index[2] = next_index_2;
-            step_.next = next.at(next_index_0, next_index_1, next_index_2);
+            sw::fetch(step_.next, next.at(next_index_0, next_index_1, next_index_2));
             body(step_);
-            next.at(next_index_0, next_index_1, next_index_2) = step_.next;
+            sw::put(next.at(next_index_0, next_index_1, next_index_2), step_.next);
         }
     }
 }
