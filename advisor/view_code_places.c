@@ -193,12 +193,14 @@ static const char *soa_address(const struct code *code, const struct array_code 
         arena_printf(arena, "%s%s", name_fresh(code, "base"), start_text(code, array, group_of(array->mapping, part)));
     for (size_t s = 0; s < array->size_count; s++)
         text = arena_printf(arena, "%s%s", text, columns_before(code, array, part, s));
-    struct part inner = *part; /* the loops below a leaf */
+    struct part inner = *part; /* the loops below a leaf, and those of one trip: their variables are parameters, too */
     size_t below = 0;
     struct part_loop *loops = arena_array(arena, part->loop_count, sizeof(*loops));
     for (size_t i = 0; i < part->loop_count; i++)
-        if (part->loops[i].stride_leaves == 0)
+        if (part->loops[i].stride_leaves == 0 || part->loops[i].count == 1)
             loops[below++] = part->loops[i];
+    for (size_t i = 0; i < below; i++)
+        loops[i].stride_bytes = loops[i].count == 1 ? 0 : loops[i].stride_bytes;
     inner.loops = loops;
     inner.loop_count = below;
     const char *linear = linear_text(code, a, a->dim_count);
