@@ -19,6 +19,7 @@ void output_prepare(void)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     (void)sigaction(SIGPIPE, &ignore, NULL);
+    (void)sigaction(SIGXFSZ, &ignore, NULL);
     for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
         if (fcntl(file, F_GETFD) < 0)
             /* The lowest free descriptor is the one that is missing. Read-only: writing there still fails. */

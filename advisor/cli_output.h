@@ -14,7 +14,7 @@ enum output_status {
 };
 
 /* Makes sure that descriptors 0 to 2 are taken, so that no file opened later is mistaken for standard output, and that
- * a reader who went away is an error of writing, not a signal. To be called first. */
+ * a reader who went away, or a file that may not grow, is an error of writing, not a signal. To be called first. */
 void output_prepare(void);
 
 /* Writes to standard output where `path` is NULL. Else writes a file beside `path`, with the permissions of the

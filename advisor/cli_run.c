@@ -1,10 +1,12 @@
 #include "cli_run.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "cli_output.h"
 #include "cli_render.h"
+#include "cli_signals.h"
 #include "emit.h"
 #include "read.h"
 
@@ -52,7 +54,8 @@ enum exit_status run_write_text(struct run *run, const struct text *text, const 
         diag_error(&run->diags, "output", nowhere, "writing failed: %s", reason);
         return EXIT_FAULT;
     case OUTPUT_CLOSED:
-        return EXIT_FAULT;
+        /* As any filter ends whose reader has had enough. */
+        signals_die(SIGPIPE);
     }
     return EXIT_FAULT;
 }

@@ -16,7 +16,7 @@ static _Atomic(const char *) later;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_POINTER_LOCK_FREE == 2,
                "a handler can only use what is free of locks");
 
-static void die(int number)
+void signals_die(int number)
 {
     static const char clear[] = "\r\033[K";
     /* Where the terminal is gone there is nothing to clear. */
@@ -39,7 +39,7 @@ static void on_signal(int number)
     int found = STATE_FREE;
     atomic_store(&waiting, number);
     if (atomic_compare_exchange_strong(&state, &found, STATE_DYING))
-        die(number);
+        signals_die(number);
 }
 
 void signals_prepare(void)

@@ -8,6 +8,9 @@
  * still dies by the signal. To be called once. */
 void signals_prepare(void);
 
+/* Dies by the signal, as if it had come now. */
+void signals_die(int number) __attribute__((noreturn));
+
 /* Between these a signal waits, so that no file is left half-written beside its place. Not to be nested. */
 void signals_hold(void);
 void signals_release(void);
