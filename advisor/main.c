@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -109,14 +110,58 @@ static enum exit_status write_depfile(struct run *run, const struct generated *g
     return status;
 }
 
+static bool is_refusal(const struct diags *diags)
+{
+    bool all = diags->count > 0;
+    for (size_t i = 0; i < diags->count; i++)
+        all = all && strcmp(diags->items[i].id, "not-generated") == 0;
+    return all;
+}
+
+static void warn_of_other(struct run *run, const struct diag *refused, struct option *const *chosen, size_t rank)
+{
+    const char *names = "";
+    for (const struct array *array = run->spec->arrays; array != NULL; array = array->next)
+        if (chosen[array->number] != NULL)
+            names =
+                arena_printf(&run->arena, "%s %s=%s", names, array->name.text, chosen[array->number]->candidate.text);
+    diag_warning(&run->diags, refused->id, refused->where, "%s", refused->message);
+    diag_note(&run->diags, "the code is for number %zu of the ranking:%s", rank, names);
+}
+
+/* Code for the first of the ranking for which any can be written: *chosen. NULL after a diagnostic. */
+static struct generated *render_best(struct run *run, const struct ranking *ranking,
+                                     const struct generate_templates *templates, struct option *const **chosen)
+{
+    enum { TRIALS = 256 };
+    struct diags first = {0};
+    for (size_t i = 0; i < ranking->count && i < TRIALS; i++) {
+        struct diags trial = {.arena = &run->arena};
+        *chosen = ranking->items[i].chosen;
+        struct generated *generated = generate_render(run->spec, run->device, *chosen, templates, &run->arena, &trial);
+        if (generated != NULL && !diag_failed(&trial)) {
+            diag_append(&run->diags, &trial);
+            if (i > 0)
+                warn_of_other(run, &first.items[0], *chosen, i + 1);
+            return generated;
+        }
+        if (i == 0)
+            first = trial;
+        if (!is_refusal(&trial))
+            break;
+    }
+    diag_append(&run->diags, &first);
+    return NULL;
+}
+
 static enum exit_status run_generate(struct run *run)
 {
     struct generate_templates templates;
     struct ranking *ranking = rank_candidates(run);
     if (ranking == NULL || !read_templates(run, &templates))
         return EXIT_BAD_INPUT;
-    struct option *const *chosen = ranking->items[0].chosen;
-    struct generated *generated = generate_render(run->spec, run->device, chosen, &templates, &run->arena, &run->diags);
+    struct option *const *chosen;
+    struct generated *generated = render_best(run, ranking, &templates, &chosen);
     if (generated == NULL || diag_failed(&run->diags))
         return EXIT_BAD_INPUT;
     signals_hold();

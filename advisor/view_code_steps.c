@@ -546,7 +546,12 @@ static bool is_vector(const struct kernel_code *kernel, const struct access *acc
 
 static void report_atomic(struct kernel_code *kernel, const struct access *access, const char *why)
 {
-    diag_error(kernel->code->diags, "not-generated", access->where, "no code can be written for this atomic: %s", why);
+    struct diags *diags = kernel->code->diags;
+    /* A kernel is written more than once. */
+    for (size_t i = 0; i < diags->count; i++)
+        if (diags->items[i].where.offset == access->where.offset && strcmp(diags->items[i].id, "not-generated") == 0)
+            return;
+    diag_error(diags, "not-generated", access->where, "no code can be written for this atomic: %s", why);
 }
 
 static void check_atomic(struct moved *moved)
