@@ -120,14 +120,17 @@ __device__ inline void put(unsigned char *memory, const unsigned char *value)
 #endif
 }
 
+// By value: a member of a packed struct is none that a reference may be to.
 template <class T>
-__device__ inline void fetch(T &value, const T &memory)
+__device__ inline T fetch(const T &memory)
 {
+    T value;
     fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+    return value;
 }
 
 template <class T>
-__device__ inline void put(T &memory, const T &value)
+__device__ inline void put(T &memory, T value)
 {
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
@@ -270,11 +273,11 @@ __global__ void __launch_bounds__(accrue_shape::threads) accrue(bonds_view bonds
         std::memcpy(&step.bonds.issued.month, bonds_bytes + 4, sizeof(step.bonds.issued.month));
         std::memcpy(&step.bonds.issued.year, bonds_bytes + 8, sizeof(step.bonds.issued.year));
         std::memcpy(&step.bonds.issued.serial, bonds_bytes + 12, sizeof(step.bonds.issued.serial));
-        sw::fetch(step.bonds.matures.day, bonds.matures_day(thread));
-        sw::fetch(step.bonds.matures.month, bonds.matures_month(thread));
-        sw::fetch(step.bonds.matures.year, bonds.matures_year(thread));
-        sw::fetch(step.bonds.matures.serial, bonds.matures_serial(thread));
-        sw::fetch(step.bonds.rate, bonds.rate(thread));
+        step.bonds.matures.day = sw::fetch(bonds.matures_day(thread));
+        step.bonds.matures.month = sw::fetch(bonds.matures_month(thread));
+        step.bonds.matures.year = sw::fetch(bonds.matures_year(thread));
+        step.bonds.matures.serial = sw::fetch(bonds.matures_serial(thread));
+        step.bonds.rate = sw::fetch(bonds.rate(thread));
         body(step);
         sw::put(interest.at(thread), step.interest);
     }
@@ -319,8 +322,8 @@ __global__ void __launch_bounds__(mature_shape::threads) mature(bonds_view bonds
         mature_step step;
         step.thread = thread;
         step.bonds_index = thread;
-        sw::fetch(step.bonds_matures_month, bonds.matures_month(thread));
-        sw::fetch(step.bonds_matures_year, bonds.matures_year(thread));
+        step.bonds_matures_month = sw::fetch(bonds.matures_month(thread));
+        step.bonds_matures_year = sw::fetch(bonds.matures_year(thread));
         body(step);
     }
 }

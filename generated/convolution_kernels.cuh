@@ -123,14 +123,17 @@ __device__ inline void put(unsigned char *memory, const unsigned char *value)
 #endif
 }
 
+// By value: a member of a packed struct is none that a reference may be to.
 template <class T>
-__device__ inline void fetch(T &value, const T &memory)
+__device__ inline T fetch(const T &memory)
 {
+    T value;
     fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+    return value;
 }
 
 template <class T>
-__device__ inline void put(T &memory, const T &value)
+__device__ inline void put(T &memory, T value)
 {
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
@@ -270,7 +273,7 @@ __global__ void __launch_bounds__(rows_shape::threads) rows(image_view image, pa
             step.image_index[1] = image_index_1;
             step.line_index[0] = thread_y;
             step.line_index[1] = line_index_1;
-            sw::fetch(step.image, image.at(y, image_index_1));
+            step.image = sw::fetch(image.at(y, image_index_1));
             body(step);
             line.at(thread_y, line_index_1) = step.line;
         }
@@ -383,7 +386,7 @@ __global__ void __launch_bounds__(columns_shape::threads) columns(passed_view pa
             step.passed_index[1] = x;
             step.slab_index[0] = thread_x;
             step.slab_index[1] = slab_index_1;
-            sw::fetch(step.passed, passed.at(passed_index_0, x));
+            step.passed = sw::fetch(passed.at(passed_index_0, x));
             body(step);
             slab.at(thread_x, slab_index_1) = step.slab;
         }

@@ -122,14 +122,17 @@ __device__ inline void put(unsigned char *memory, const unsigned char *value)
 #endif
 }
 
+// By value: a member of a packed struct is none that a reference may be to.
 template <class T>
-__device__ inline void fetch(T &value, const T &memory)
+__device__ inline T fetch(const T &memory)
 {
+    T value;
     fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+    return value;
 }
 
 template <class T>
-__device__ inline void put(T &memory, const T &value)
+__device__ inline void put(T &memory, T value)
 {
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
@@ -277,8 +280,8 @@ __global__ void __launch_bounds__(product_shape::threads) product(entries_view e
         step.row = row;
         step.starts_index = row;
         step.starts_index_1 = starts_index_1;
-        sw::fetch(step.starts, starts.at(row));
-        sw::fetch(step.starts_value_1, starts.at(starts_index_1));
+        step.starts = sw::fetch(starts.at(row));
+        step.starts_value_1 = sw::fetch(starts.at(starts_index_1));
         body(step);
     }
     for (std::int64_t k = start[row] + thread % 8; k < start[row + 1]; k += 8) {
@@ -293,7 +296,7 @@ __global__ void __launch_bounds__(product_shape::threads) product(entries_view e
             alignas(16) unsigned char entries_bytes[8];
             sw::fetch<8>(entries_bytes + 0, entries.address(k) + 0);
             std::memcpy(&step.entries, entries_bytes + 0, sizeof(step.entries));
-            sw::fetch(step.x, x.at(x_index));
+            step.x = sw::fetch(x.at(x_index));
             body(step);
         }
     }

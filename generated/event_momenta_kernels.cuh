@@ -120,14 +120,17 @@ __device__ inline void put(unsigned char *memory, const unsigned char *value)
 #endif
 }
 
+// By value: a member of a packed struct is none that a reference may be to.
 template <class T>
-__device__ inline void fetch(T &value, const T &memory)
+__device__ inline T fetch(const T &memory)
 {
+    T value;
     fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+    return value;
 }
 
 template <class T>
-__device__ inline void put(T &memory, const T &value)
+__device__ inline void put(T &memory, T value)
 {
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
@@ -410,7 +413,7 @@ __global__ void __launch_bounds__(matrix_element_shape::threads) matrix_element(
     for (int q0 = 0; q0 < 4; ++q0)
         SECTORWISE_UNROLL
         for (int q1 = 0; q1 < 4; ++q1)
-            sw::fetch(step.events.p[q0][q1], events.p(thread, q0, q1));
+            step.events.p[q0][q1] = sw::fetch(events.p(thread, q0, q1));
     body(step);
     sw::put(weights.at(thread), step.weights);
 }
@@ -468,8 +471,8 @@ __global__ void __launch_bounds__(transverse_shape::threads) transverse(events_v
             step.events_index = thread;
             step.events_p_subscript[0] = particle;
             step.events_p__subscript[0] = particle;
-            sw::fetch(step.events_p, events.p(thread, particle, 1));
-            sw::fetch(step.events_p_, events.p(thread, particle, 2));
+            step.events_p = sw::fetch(events.p(thread, particle, 1));
+            step.events_p_ = sw::fetch(events.p(thread, particle, 2));
             body(step);
         }
     }
@@ -477,7 +480,7 @@ __global__ void __launch_bounds__(transverse_shape::threads) transverse(events_v
         transverse_step_1 step;
         step.thread = thread;
         step.weights_index = thread;
-        sw::fetch(step.weights, weights.at(thread));
+        step.weights = sw::fetch(weights.at(thread));
         body(step);
         sw::put(weights.at(thread), step.weights);
     }

@@ -121,14 +121,17 @@ __device__ inline void put(unsigned char *memory, const unsigned char *value)
 #endif
 }
 
+// By value: a member of a packed struct is none that a reference may be to.
 template <class T>
-__device__ inline void fetch(T &value, const T &memory)
+__device__ inline T fetch(const T &memory)
 {
+    T value;
     fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+    return value;
 }
 
 template <class T>
-__device__ inline void put(T &memory, const T &value)
+__device__ inline void put(T &memory, T value)
 {
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
@@ -272,7 +275,7 @@ __global__ void __launch_bounds__(count_shape::threads) count(data_view data, bi
             step.data_index = i;
             step.counters_index[0] = counters_index_0;
             step.counters_index[1] = slot;
-            sw::fetch(step.data, data.at(i));
+            step.data = sw::fetch(data.at(i));
             step.counters = counters.at(counters_index_0, slot);
             body(step);
             counters.at(counters_index_0, slot) = step.counters;

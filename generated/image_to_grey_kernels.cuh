@@ -120,14 +120,17 @@ __device__ inline void put(unsigned char *memory, const unsigned char *value)
 #endif
 }
 
+// By value: a member of a packed struct is none that a reference may be to.
 template <class T>
-__device__ inline void fetch(T &value, const T &memory)
+__device__ inline T fetch(const T &memory)
 {
+    T value;
     fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+    return value;
 }
 
 template <class T>
-__device__ inline void put(T &memory, const T &value)
+__device__ inline void put(T &memory, T value)
 {
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
@@ -280,9 +283,9 @@ __global__ void __launch_bounds__(to_grey_shape::threads) to_grey(frame_view fra
         step.frame_index[1] = x;
         step.grey_index[0] = y;
         step.grey_index[1] = x;
-        sw::fetch(step.frame.red, frame.red(y, x));
-        sw::fetch(step.frame.green, frame.green(y, x));
-        sw::fetch(step.frame.blue, frame.blue(y, x));
+        step.frame.red = sw::fetch(frame.red(y, x));
+        step.frame.green = sw::fetch(frame.green(y, x));
+        step.frame.blue = sw::fetch(frame.blue(y, x));
         body(step);
         sw::put(grey.at(y, x), step.grey);
     }

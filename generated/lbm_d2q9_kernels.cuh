@@ -120,14 +120,17 @@ __device__ inline void put(unsigned char *memory, const unsigned char *value)
 #endif
 }
 
+// By value: a member of a packed struct is none that a reference may be to.
 template <class T>
-__device__ inline void fetch(T &value, const T &memory)
+__device__ inline T fetch(const T &memory)
 {
+    T value;
     fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+    return value;
 }
 
 template <class T>
-__device__ inline void put(T &memory, const T &value)
+__device__ inline void put(T &memory, T value)
 {
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
@@ -498,7 +501,7 @@ __global__ void __launch_bounds__(stream_collide_shape::threads) stream_collide(
             step.from_y = from_y;
             step.before_index = before_index;
             step.before_f_subscript[0] = q;
-            sw::fetch(step.before_f, before.f(before_index, q));
+            step.before_f = sw::fetch(before.f(before_index, q));
             body(step);
         }
     }
@@ -564,12 +567,12 @@ __global__ void __launch_bounds__(lid_shape::threads) lid(after_view after, Func
     step.thread = thread;
     step.cell = cell;
     step.after_index = cell;
-    sw::fetch(step.after_f, after.f(cell, 0));
-    sw::fetch(step.after_f_, after.f(cell, 1));
-    sw::fetch(step.after_f__, after.f(cell, 2));
-    sw::fetch(step.after_f___, after.f(cell, 3));
-    sw::fetch(step.after_f____, after.f(cell, 5));
-    sw::fetch(step.after_f_____, after.f(cell, 6));
+    step.after_f = sw::fetch(after.f(cell, 0));
+    step.after_f_ = sw::fetch(after.f(cell, 1));
+    step.after_f__ = sw::fetch(after.f(cell, 2));
+    step.after_f___ = sw::fetch(after.f(cell, 3));
+    step.after_f____ = sw::fetch(after.f(cell, 5));
+    step.after_f_____ = sw::fetch(after.f(cell, 6));
     body(step);
     sw::put(after.f(cell, 4), step.after_f______);
     sw::put(after.f(cell, 7), step.after_f_______);

@@ -121,14 +121,17 @@ __device__ inline void put(unsigned char *memory, const unsigned char *value)
 #endif
 }
 
+// By value: a member of a packed struct is none that a reference may be to.
 template <class T>
-__device__ inline void fetch(T &value, const T &memory)
+__device__ inline T fetch(const T &memory)
 {
+    T value;
     fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+    return value;
 }
 
 template <class T>
-__device__ inline void put(T &memory, const T &value)
+__device__ inline void put(T &memory, T value)
 {
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
@@ -401,8 +404,8 @@ __global__ void __launch_bounds__(forces_shape::threads) forces(boxes_view boxes
         step.home = home;
         step.boxes_index = home;
         step.atoms_index = atoms_index;
-        sw::fetch(step.boxes_offset, sw::apart(boxes.offset(home)));
-        sw::fetch(step.boxes_count, boxes.count(home));
+        step.boxes_offset = sw::fetch(sw::apart(boxes.offset(home)));
+        step.boxes_count = sw::fetch(boxes.count(home));
         alignas(16) unsigned char atoms_bytes[32];
         sw::fetch<16>(atoms_bytes + 0, atoms.address(atoms_index) + 0);
         sw::fetch<16>(atoms_bytes + 16, atoms.address(atoms_index) + 16);
@@ -420,8 +423,8 @@ __global__ void __launch_bounds__(forces_shape::threads) forces(boxes_view boxes
             step.boxes_near_number_subscript[0] = k;
             step.boxes_near_offset_subscript[0] = k;
             step.atoms_index = atoms_index;
-            sw::fetch(step.boxes_near_number, boxes.near_number(home, k));
-            sw::fetch(step.boxes_near_offset, sw::apart(boxes.near_offset(home, k)));
+            step.boxes_near_number = sw::fetch(boxes.near_number(home, k));
+            step.boxes_near_offset = sw::fetch(sw::apart(boxes.near_offset(home, k)));
             alignas(16) unsigned char atoms_bytes[32];
             sw::fetch<16>(atoms_bytes + 0, atoms.address(atoms_index) + 0);
             sw::fetch<16>(atoms_bytes + 16, atoms.address(atoms_index) + 16);

@@ -119,14 +119,17 @@ __device__ inline void put(unsigned char *memory, const unsigned char *value)
 #endif
 }
 
+// By value: a member of a packed struct is none that a reference may be to.
 template <class T>
-__device__ inline void fetch(T &value, const T &memory)
+__device__ inline T fetch(const T &memory)
 {
+    T value;
     fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+    return value;
 }
 
 template <class T>
-__device__ inline void put(T &memory, const T &value)
+__device__ inline void put(T &memory, T value)
 {
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
@@ -413,9 +416,9 @@ __global__ void __launch_bounds__(pair_forces_shape::threads) pair_forces(partic
         step.thread = thread;
         step.i = i;
         step.particles_index = i;
-        sw::fetch(step.particles_pos_type, particles.pos_type(i));
-        sw::fetch(step.particles_n_neighbours, particles.n_neighbours(i));
-        sw::fetch(step.particles_head, particles.head(i));
+        step.particles_pos_type = sw::fetch(particles.pos_type(i));
+        step.particles_n_neighbours = sw::fetch(particles.n_neighbours(i));
+        step.particles_head = sw::fetch(particles.head(i));
         body(step);
     }
     for (std::int64_t n = thread % LANES; n < NEIGHBOURS; n += LANES) {
@@ -426,7 +429,7 @@ __global__ void __launch_bounds__(pair_forces_shape::threads) pair_forces(partic
             step.i = i;
             step.n = n;
             step.particles_index = particles_index;
-            sw::fetch(step.particles_pos_type, particles.pos_type(particles_index));
+            step.particles_pos_type = sw::fetch(particles.pos_type(particles_index));
             body(step);
         }
     }
@@ -485,9 +488,9 @@ __global__ void __launch_bounds__(integrate_shape::threads) integrate(particles_
     step.particles_index = thread;
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        sw::fetch(step.particles_accel[q0], particles.accel(thread, q0));
-    sw::fetch(step.particles_pos_type, particles.pos_type(thread));
-    sw::fetch(step.particles_vel_mass, particles.vel_mass(thread));
+        step.particles_accel[q0] = sw::fetch(particles.accel(thread, q0));
+    step.particles_pos_type = sw::fetch(particles.pos_type(thread));
+    step.particles_vel_mass = sw::fetch(particles.vel_mass(thread));
     body(step);
     sw::put(particles.pos_type(thread), step.particles_pos_type);
     sw::put(particles.vel_mass(thread), step.particles_vel_mass);
@@ -532,7 +535,7 @@ __global__ void __launch_bounds__(wrap_shape::threads) wrap(particles_view parti
     step.particles_index = thread;
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        sw::fetch(step.particles_image[q0], particles.image(thread, q0));
+        step.particles_image[q0] = sw::fetch(particles.image(thread, q0));
     body(step);
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)

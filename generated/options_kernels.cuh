@@ -120,14 +120,17 @@ __device__ inline void put(unsigned char *memory, const unsigned char *value)
 #endif
 }
 
+// By value: a member of a packed struct is none that a reference may be to.
 template <class T>
-__device__ inline void fetch(T &value, const T &memory)
+__device__ inline T fetch(const T &memory)
 {
+    T value;
     fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+    return value;
 }
 
 template <class T>
-__device__ inline void put(T &memory, const T &value)
+__device__ inline void put(T &memory, T value)
 {
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
@@ -435,21 +438,21 @@ __global__ void __launch_bounds__(price_shape::threads) price(options_view optio
     step.thread = thread;
     step.options_index = thread;
     step.prices_index = thread;
-    sw::fetch(step.options_payoff.kind, options.payoff_kind(thread));
-    sw::fetch(step.options_payoff.strike, options.payoff_strike(thread));
-    sw::fetch(step.options_maturity, options.maturity(thread));
-    sw::fetch(step.options_process_spot, options.process_spot(thread));
-    sw::fetch(step.options_process_dividend.forward, options.process_dividend_forward(thread));
-    sw::fetch(step.options_process_dividend.compounding, options.process_dividend_compounding(thread));
-    sw::fetch(step.options_process_dividend.frequency, options.process_dividend_frequency(thread));
-    sw::fetch(step.options_process_dividend.day_count, options.process_dividend_day_count(thread));
-    sw::fetch(step.options_process_dividend.reference, options.process_dividend_reference(thread));
-    sw::fetch(step.options_process_riskless.forward, options.process_riskless_forward(thread));
-    sw::fetch(step.options_process_riskless.compounding, options.process_riskless_compounding(thread));
-    sw::fetch(step.options_process_riskless.frequency, options.process_riskless_frequency(thread));
-    sw::fetch(step.options_process_riskless.day_count, options.process_riskless_day_count(thread));
-    sw::fetch(step.options_process_riskless.reference, options.process_riskless_reference(thread));
-    sw::fetch(step.options_process_volatility_sigma, options.process_volatility_sigma(thread));
+    step.options_payoff.kind = sw::fetch(options.payoff_kind(thread));
+    step.options_payoff.strike = sw::fetch(options.payoff_strike(thread));
+    step.options_maturity = sw::fetch(options.maturity(thread));
+    step.options_process_spot = sw::fetch(options.process_spot(thread));
+    step.options_process_dividend.forward = sw::fetch(options.process_dividend_forward(thread));
+    step.options_process_dividend.compounding = sw::fetch(options.process_dividend_compounding(thread));
+    step.options_process_dividend.frequency = sw::fetch(options.process_dividend_frequency(thread));
+    step.options_process_dividend.day_count = sw::fetch(options.process_dividend_day_count(thread));
+    step.options_process_dividend.reference = sw::fetch(options.process_dividend_reference(thread));
+    step.options_process_riskless.forward = sw::fetch(options.process_riskless_forward(thread));
+    step.options_process_riskless.compounding = sw::fetch(options.process_riskless_compounding(thread));
+    step.options_process_riskless.frequency = sw::fetch(options.process_riskless_frequency(thread));
+    step.options_process_riskless.day_count = sw::fetch(options.process_riskless_day_count(thread));
+    step.options_process_riskless.reference = sw::fetch(options.process_riskless_reference(thread));
+    step.options_process_volatility_sigma = sw::fetch(options.process_volatility_sigma(thread));
     body(step);
     sw::put(prices.at(thread), step.prices);
 }
@@ -501,7 +504,7 @@ __global__ void __launch_bounds__(revalue_shape::threads) revalue(options_view o
         revalue_step_0 step;
         step.thread = thread;
         step.options_index = thread;
-        sw::fetch(step.options_process_spot, options.process_spot(thread));
+        step.options_process_spot = sw::fetch(options.process_spot(thread));
         body(step);
         sw::put(options.process_spot(thread), step.options_process_spot);
     }
@@ -510,8 +513,8 @@ __global__ void __launch_bounds__(revalue_shape::threads) revalue(options_view o
         step.thread = thread;
         step.options_index = thread;
         step.prices_index = thread;
-        sw::fetch(step.options_process_volatility_sigma, options.process_volatility_sigma(thread));
-        sw::fetch(step.prices, prices.at(thread));
+        step.options_process_volatility_sigma = sw::fetch(options.process_volatility_sigma(thread));
+        step.prices = sw::fetch(prices.at(thread));
         body(step);
         sw::put(prices.at(thread), step.prices);
     }

@@ -119,14 +119,17 @@ __device__ inline void put(unsigned char *memory, const unsigned char *value)
 #endif
 }
 
+// By value: a member of a packed struct is none that a reference may be to.
 template <class T>
-__device__ inline void fetch(T &value, const T &memory)
+__device__ inline T fetch(const T &memory)
 {
+    T value;
     fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+    return value;
 }
 
 template <class T>
-__device__ inline void put(T &memory, const T &value)
+__device__ inline void put(T &memory, T value)
 {
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
@@ -446,14 +449,14 @@ __global__ void __launch_bounds__(integrate_shape::threads) integrate(fluid_view
     step.fluid_index = thread;
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        sw::fetch(step.fluid_force[q0], fluid.force(thread, q0));
+        step.fluid_force[q0] = sw::fetch(fluid.force(thread, q0));
     alignas(16) unsigned char fluid_bytes[64];
     sw::fetch<16>(fluid_bytes + 16, fluid.address_0(thread) + 16);
     sw::fetch<16>(fluid_bytes + 32, fluid.address_0(thread) + 32);
     std::memcpy(&step.fluid_pos, fluid_bytes + 16, sizeof(step.fluid_pos));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        sw::fetch(step.fluid_vel_half[q0], fluid.vel_half(thread, q0));
+        step.fluid_vel_half[q0] = sw::fetch(fluid.vel_half(thread, q0));
     body(step);
     std::memcpy(fluid_bytes + 16, &step.fluid_pos, sizeof(step.fluid_pos));
     sw::put<16>(fluid.address_0(thread) + 16, fluid_bytes + 16);

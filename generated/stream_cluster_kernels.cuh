@@ -122,14 +122,17 @@ __device__ inline void put(unsigned char *memory, const unsigned char *value)
 #endif
 }
 
+// By value: a member of a packed struct is none that a reference may be to.
 template <class T>
-__device__ inline void fetch(T &value, const T &memory)
+__device__ inline T fetch(const T &memory)
 {
+    T value;
     fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+    return value;
 }
 
 template <class T>
-__device__ inline void put(T &memory, const T &value)
+__device__ inline void put(T &memory, T value)
 {
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
@@ -345,8 +348,8 @@ __global__ void __launch_bounds__(gain_shape::threads) gain(points_view points, 
             step.coordinates_index[1] = i;
             step.coordinates_index_1[0] = d;
             step.coordinates_index_1[1] = CANDIDATE;
-            sw::fetch(step.coordinates, coordinates.at(d, i));
-            sw::fetch(step.coordinates_value_1, coordinates.at(d, CANDIDATE));
+            step.coordinates = sw::fetch(coordinates.at(d, i));
+            step.coordinates_value_1 = sw::fetch(coordinates.at(d, CANDIDATE));
             body(step);
         }
     }
@@ -355,8 +358,8 @@ __global__ void __launch_bounds__(gain_shape::threads) gain(points_view points, 
         step.thread = thread;
         step.i = i;
         step.points_index = i;
-        sw::fetch(step.points_weight, points.weight(i));
-        sw::fetch(step.points_cost, points.cost(i));
+        step.points_weight = sw::fetch(points.weight(i));
+        step.points_cost = sw::fetch(points.cost(i));
         body(step);
     }
     if (undecided[i] == 0) {
@@ -377,8 +380,8 @@ __global__ void __launch_bounds__(gain_shape::threads) gain(points_view points, 
             step.points_index = i;
             step.savings_index[0] = savings_index_0;
             step.savings_index[1] = i;
-            sw::fetch(step.points_centre, sw::apart(points.centre(i)));
-            sw::fetch(step.savings, savings.at(savings_index_0, i));
+            step.points_centre = sw::fetch(sw::apart(points.centre(i)));
+            step.savings = sw::fetch(savings.at(savings_index_0, i));
             body(step);
             sw::put(savings.at(savings_index_0, i), step.savings);
         }
@@ -431,7 +434,7 @@ __global__ void __launch_bounds__(assign_shape::threads) assign(points_view poin
         assign_step_0 step;
         step.thread = thread;
         step.switched_index = thread;
-        sw::fetch(step.switched, switched.at(thread));
+        step.switched = sw::fetch(switched.at(thread));
         body(step);
     }
     if (undecided[thread] == 0) {

@@ -120,14 +120,17 @@ __device__ inline void put(unsigned char *memory, const unsigned char *value)
 #endif
 }
 
+// By value: a member of a packed struct is none that a reference may be to.
 template <class T>
-__device__ inline void fetch(T &value, const T &memory)
+__device__ inline T fetch(const T &memory)
 {
+    T value;
     fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+    return value;
 }
 
 template <class T>
-__device__ inline void put(T &memory, const T &value)
+__device__ inline void put(T &memory, T value)
 {
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }

@@ -120,14 +120,17 @@ __device__ inline void put(unsigned char *memory, const unsigned char *value)
 #endif
 }
 
+// By value: a member of a packed struct is none that a reference may be to.
 template <class T>
-__device__ inline void fetch(T &value, const T &memory)
+__device__ inline T fetch(const T &memory)
 {
+    T value;
     fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+    return value;
 }
 
 template <class T>
-__device__ inline void put(T &memory, const T &value)
+__device__ inline void put(T &memory, T value)
 {
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
@@ -295,13 +298,13 @@ __global__ void __launch_bounds__(intersect_shape::threads) intersect(triangles_
         step.triangles_index = triangles_index;
         SECTORWISE_UNROLL
         for (int q0 = 0; q0 < 3; ++q0)
-            sw::fetch(step.triangles.corner[q0].x, triangles.corner_x(triangles_index, q0));
+            step.triangles.corner[q0].x = sw::fetch(triangles.corner_x(triangles_index, q0));
         SECTORWISE_UNROLL
         for (int q0 = 0; q0 < 3; ++q0)
-            sw::fetch(step.triangles.corner[q0].y, triangles.corner_y(triangles_index, q0));
+            step.triangles.corner[q0].y = sw::fetch(triangles.corner_y(triangles_index, q0));
         SECTORWISE_UNROLL
         for (int q0 = 0; q0 < 3; ++q0)
-            sw::fetch(step.triangles.corner[q0].z, triangles.corner_z(triangles_index, q0));
+            step.triangles.corner[q0].z = sw::fetch(triangles.corner_z(triangles_index, q0));
         body(step);
     }
 }
@@ -348,13 +351,13 @@ __global__ void __launch_bounds__(normals_shape::threads) normals(triangles_view
     step.normal_index = thread;
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        sw::fetch(step.triangles.corner[q0].x, triangles.corner_x(thread, q0));
+        step.triangles.corner[q0].x = sw::fetch(triangles.corner_x(thread, q0));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        sw::fetch(step.triangles.corner[q0].y, triangles.corner_y(thread, q0));
+        step.triangles.corner[q0].y = sw::fetch(triangles.corner_y(thread, q0));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        sw::fetch(step.triangles.corner[q0].z, triangles.corner_z(thread, q0));
+        step.triangles.corner[q0].z = sw::fetch(triangles.corner_z(thread, q0));
     body(step);
     sw::put(normal.at(thread), step.normal);
 }

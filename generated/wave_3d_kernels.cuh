@@ -120,14 +120,17 @@ __device__ inline void put(unsigned char *memory, const unsigned char *value)
 #endif
 }
 
+// By value: a member of a packed struct is none that a reference may be to.
 template <class T>
-__device__ inline void fetch(T &value, const T &memory)
+__device__ inline T fetch(const T &memory)
 {
+    T value;
     fetch<int(sizeof(T))>(bytes_of(value), bytes_of(memory));
+    return value;
 }
 
 template <class T>
-__device__ inline void put(T &memory, const T &value)
+__device__ inline void put(T &memory, T value)
 {
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
@@ -353,7 +356,7 @@ __global__ void __launch_bounds__(step_shape::threads) step(now_view now, next_v
             step_.now_index[0] = now_index_0;
             step_.now_index[1] = now_index_1;
             step_.now_index[2] = now_index_2;
-            sw::fetch(step_.now, now.at(now_index_0, now_index_1, now_index_2));
+            step_.now = sw::fetch(now.at(now_index_0, now_index_1, now_index_2));
             body(step_);
         }
         for (std::int64_t d = 1; d < (RADIUS + 1); ++d) {
@@ -400,12 +403,12 @@ __global__ void __launch_bounds__(step_shape::threads) step(now_view now, next_v
                 step_.now_index_5[0] = now_index_5_0;
                 step_.now_index_5[1] = now_index_5_1;
                 step_.now_index_5[2] = now_index_5_2;
-                sw::fetch(step_.now, now.at(now_index_0, now_index_1, now_index_2));
-                sw::fetch(step_.now_value_1, now.at(now_index_1_0, now_index_1_1, now_index_1_2));
-                sw::fetch(step_.now_value_2, now.at(now_index_2_0, now_index_2_1, now_index_2_2));
-                sw::fetch(step_.now_value_3, now.at(now_index_3_0, now_index_3_1, now_index_3_2));
-                sw::fetch(step_.now_value_4, now.at(now_index_4_0, now_index_4_1, now_index_4_2));
-                sw::fetch(step_.now_value_5, now.at(now_index_5_0, now_index_5_1, now_index_5_2));
+                step_.now = sw::fetch(now.at(now_index_0, now_index_1, now_index_2));
+                step_.now_value_1 = sw::fetch(now.at(now_index_1_0, now_index_1_1, now_index_1_2));
+                step_.now_value_2 = sw::fetch(now.at(now_index_2_0, now_index_2_1, now_index_2_2));
+                step_.now_value_3 = sw::fetch(now.at(now_index_3_0, now_index_3_1, now_index_3_2));
+                step_.now_value_4 = sw::fetch(now.at(now_index_4_0, now_index_4_1, now_index_4_2));
+                step_.now_value_5 = sw::fetch(now.at(now_index_5_0, now_index_5_1, now_index_5_2));
                 body(step_);
             }
         }
@@ -421,7 +424,7 @@ __global__ void __launch_bounds__(step_shape::threads) step(now_view now, next_v
             step_.next_index[0] = next_index_0;
             step_.next_index[1] = next_index_1;
             step_.next_index[2] = next_index_2;
-            sw::fetch(step_.next, next.at(next_index_0, next_index_1, next_index_2));
+            step_.next = sw::fetch(next.at(next_index_0, next_index_1, next_index_2));
             body(step_);
             sw::put(next.at(next_index_0, next_index_1, next_index_2), step_.next);
         }
