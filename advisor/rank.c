@@ -24,15 +24,37 @@ struct context {
     struct arena *arena;
     struct diags *diags;
     struct part *parts; /* by kernel, width, array and option */
+    size_t *twins;      /* by kernel, array and option: the first option that does the same there */
     size_t options_most;
     size_t combinations; /* that are to be scored; 0: not known before */
     const struct kernel **kernels;
 };
 
+static size_t *twin_of(const struct context *context, size_t kernel, size_t array, size_t option)
+{
+    return &context->twins[(kernel * context->spec->array_count + array) * context->options_most + option];
+}
+
 static struct part *part_of(const struct context *context, size_t kernel, bool wide, size_t array, size_t option)
 {
-    size_t index = ((kernel * 2 + wide) * context->spec->array_count + array) * context->options_most + option;
+    const size_t twin = *twin_of(context, kernel, array, option);
+    size_t index = ((kernel * 2 + wide) * context->spec->array_count + array) * context->options_most + twin;
     return &context->parts[index];
+}
+
+/* Of an array's options from the `from`-th on: "soa/wide(4)" is "soa/direct" in a kernel that it cannot serve. */
+static void find_twins(struct context *context, size_t array, size_t from)
+{
+    const struct options *options = &context->options[array];
+    for (size_t k = 0; k < context->spec->kernel_count; k++)
+        for (size_t i = from; i < options->count; i++) {
+            const struct usage *usage = &options->items[i]->usages[k];
+            size_t twin = 0;
+            while (twin < i && usage->used &&
+                   strcmp(options->items[twin]->usages[k].effective.text, usage->effective.text) != 0)
+                twin++;
+            *twin_of(context, k, array, i) = twin;
+        }
 }
 
 static size_t option_number(const struct context *context, size_t array, const struct option *option)
@@ -396,6 +418,9 @@ static void prepare(struct context *context, const struct options *options)
     }
     size_t parts = spec->kernel_count * 2 * (spec->array_count + 1) * (context->options_most + 1);
     context->parts = arena_array(context->arena, parts, sizeof(*context->parts));
+    context->twins = arena_array(context->arena, parts, sizeof(*context->twins));
+    for (size_t n = 0; n < spec->array_count; n++)
+        find_twins(context, n, 0);
     context->kernels = arena_array(context->arena, spec->kernel_count + 1, sizeof(struct kernel *));
     size_t k = 0;
     for (const struct kernel *kernel = spec->kernels; kernel != NULL; kernel = kernel->next)
@@ -444,6 +469,7 @@ static bool search_groups(struct context *context, const struct ranked *best)
                                      others, context->arena);
         others[n] = chosen;
         options->count += found;
+        find_twins(context, n, options->count - found);
         any |= found > 0;
     }
     return any;
