@@ -8,74 +8,134 @@
 /* Multiplying by this spreads neighbouring blocks over the table. */
 static const uint64_t SPREAD = UINT64_C(0x9e3779b97f4a7c15);
 
-/* The slot that holds the block, or the empty one where it belongs. */
-static size_t find_slot(const struct block_set *set, int64_t number)
+struct set_slot {
+    int64_t block; /* address / SET_BLOCK_BYTES */
+    uint64_t mark; /* the epoch, then, in the low 32 bits, the block's number */
+};
+
+static uint64_t mark_of(uint32_t epoch, size_t number)
 {
-    size_t slot = (size_t)(((uint64_t)number * SPREAD) >> 32) & (set->slot_count - 1);
-    while (set->slots[slot] != 0 && set->blocks[set->slots[slot] - 1].number != number)
-        slot = (slot + 1) & (set->slot_count - 1);
-    return slot;
+    return (uint64_t)epoch << 32 | number;
+}
+
+static bool is_taken(const struct block_set *set, const struct set_slot *slot)
+{
+    return slot->mark >> 32 == set->epoch;
+}
+
+/* The slot that holds the block, or the empty one where it belongs. */
+static inline struct set_slot *find_slot(const struct block_set *set, int64_t block)
+{
+    const size_t last = set->slot_count - 1;
+    size_t at = (size_t)(((uint64_t)block * SPREAD) >> 32) & last;
+    while (is_taken(set, &set->slots[at]) && set->slots[at].block != block)
+        at = (at + 1) & last;
+    return &set->slots[at];
+}
+
+static void *resized(void *old, size_t count, size_t size)
+{
+    void *memory = realloc(old, count * size);
+    if (memory == NULL)
+        abort();
+    return memory;
 }
 
 static void grow(struct block_set *set)
 {
-    size_t capacity = set->capacity == 0 ? 1024 : set->capacity * 2;
-    set->blocks = realloc(set->blocks, capacity * sizeof(*set->blocks));
-    free(set->slots);
-    set->slot_count = capacity * 2;
-    set->slots = calloc(set->slot_count, sizeof(*set->slots));
-    if (set->blocks == NULL || set->slots == NULL)
-        abort();
+    enum { CAPACITY_FIRST = 1024 };
+    const size_t capacity = set->capacity == 0 ? CAPACITY_FIRST : set->capacity * 2;
+    set->read = resized(set->read, capacity, sizeof(*set->read));
+    set->written = resized(set->written, capacity, sizeof(*set->written));
+    set->address = resized(set->address, capacity, sizeof(*set->address));
     set->capacity = capacity;
+    set->slot_count = capacity * 4;
+    free(set->slots);
+    set->slots = calloc(set->slot_count, sizeof(*set->slots));
+    if (set->slots == NULL)
+        abort();
+    set->epoch = 1;
     for (size_t i = 0; i < set->count; i++)
-        set->slots[find_slot(set, set->blocks[i].number)] = (uint32_t)(i + 1);
+        *find_slot(set, set->address[i]) = (struct set_slot){set->address[i], mark_of(set->epoch, i)};
 }
 
-static void mark(struct set_block *block, unsigned offset, unsigned width, bool written)
+static void start_writing(struct block_set *set)
 {
-    if (written)
-        block->written[offset / 64] |= ((UINT64_C(1) << width) - 1) << (offset % 64);
-    else
-        block->read |= UINT32_C(1) << offset / SECTOR_BYTES;
+    set->writes = true;
+    memset(set->written, 0, set->count * sizeof(*set->written));
 }
 
-bool block_set_add(struct block_set *set, int64_t address, unsigned width, bool written)
+/* The block's number; true in *fresh where it is a new one. */
+static inline uint32_t take_number(bool *fresh, struct block_set *set, int64_t block)
 {
-    const int64_t number = address / SET_BLOCK_BYTES;
-    if (set->count == set->capacity)
+    struct set_slot *slot = find_slot(set, block);
+    *fresh = !is_taken(set, slot);
+    if (!*fresh)
+        return (uint32_t)slot->mark;
+    const uint32_t number = (uint32_t)set->count++;
+    *slot = (struct set_slot){block, mark_of(set->epoch, number)};
+    set->address[number] = block;
+    set->read[number] = 0;
+    if (set->writes)
+        memset(set->written[number], 0, sizeof(*set->written));
+    return number;
+}
+
+unsigned block_set_add(struct block_set *set, const int64_t *address, unsigned count, unsigned width, bool written,
+                       uint16_t *fresh)
+{
+    const uint64_t bytes = (UINT64_C(1) << width) - 1;
+    int64_t last = -1; /* neighbouring lanes are often in one block */
+    uint32_t number = 0;
+    unsigned found = 0;
+    while (set->capacity - set->count < count)
         grow(set);
-    const size_t slot = find_slot(set, number);
-    const bool fresh = set->slots[slot] == 0;
-    if (fresh) {
-        set->blocks[set->count++] = (struct set_block){.number = number};
-        set->slots[slot] = (uint32_t)set->count;
+    if (written && !set->writes)
+        start_writing(set);
+    /* A store of a byte may change anything but what has no address: the loop keeps this one in registers. */
+    struct block_set own = *set;
+    for (unsigned i = 0; i < count; i++) {
+        const uint64_t place = (uint64_t)address[i], offset = place % SET_BLOCK_BYTES;
+        bool is_fresh = false;
+        if ((int64_t)(place / SET_BLOCK_BYTES) != last) {
+            last = (int64_t)(place / SET_BLOCK_BYTES);
+            number = take_number(&is_fresh, &own, last);
+        }
+        fresh[found] = (uint16_t)i;
+        found += is_fresh;
+        if (written)
+            own.written[number][offset / 64] |= bytes << (offset % 64);
+        else
+            own.read[number] |= (uint8_t)(1 << offset / SECTOR_BYTES);
     }
-    mark(&set->blocks[set->slots[slot] - 1], (unsigned)(address % SET_BLOCK_BYTES), width, written);
-    return fresh;
+    *set = own;
+    return found;
 }
 
-const struct set_block *block_set_find(const struct block_set *set, int64_t number)
+const uint64_t *block_set_written(const struct block_set *set, int64_t block)
 {
-    const uint32_t slot = set->slot_count == 0 ? 0 : set->slots[find_slot(set, number)];
-    return slot == 0 ? NULL : &set->blocks[slot - 1];
+    if (!set->writes)
+        return NULL;
+    const struct set_slot *slot = find_slot(set, block);
+    return is_taken(set, slot) ? set->written[(uint32_t)slot->mark] : NULL;
 }
 
 void block_set_clear(struct block_set *set)
 {
-    if (set->count == 0)
-        return;
-    /* The last that came first: what is looked for is never behind a slot that was emptied. */
-    if (set->count * 8 < set->slot_count)
-        for (size_t i = set->count; i-- > 0;)
-            set->slots[find_slot(set, set->blocks[i].number)] = 0;
-    else
-        memset(set->slots, 0, set->slot_count * sizeof(*set->slots));
     set->count = 0;
+    set->writes = false;
+    /* All slots are of another epoch from now on, but for those of as many epochs ago as there are numbers. */
+    if (set->slots != NULL && ++set->epoch == 0) {
+        memset(set->slots, 0, set->slot_count * sizeof(*set->slots));
+        set->epoch = 1;
+    }
 }
 
 void block_set_free(struct block_set *set)
 {
-    free(set->blocks);
+    free(set->read);
+    free(set->written);
+    free(set->address);
     free(set->slots);
     *set = (struct block_set){0};
 }

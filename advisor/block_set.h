@@ -7,26 +7,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SET_BLOCK_BYTES = 256 };
+enum { SET_BLOCK_BYTES = 256, SET_WRITTEN_WORDS = SET_BLOCK_BYTES / 64 };
 
-struct set_block {
-    int64_t number;      /* address / SET_BLOCK_BYTES */
-    uint32_t read;       /* a bit a sector */
-    uint64_t written[4]; /* a bit a byte */
-};
+struct set_slot;
 
-/* Zero-initialise to start; free with block_set_free. */
+/* Blocks are numbered in the order of their first mention. Zero-initialise to start; free with block_set_free. */
 struct block_set {
-    struct set_block *blocks; /* in the order of their first mention */
-    size_t count, capacity;
-    uint32_t *slots; /* 1 + a block's index, at most half of them taken */
+    size_t count;
+    bool writes;                            /* something was written */
+    uint8_t *read;                          /* a bit a sector of the block */
+    uint64_t (*written)[SET_WRITTEN_WORDS]; /* a bit a byte of the block; only where `writes` */
+    int64_t *address;                       /* the block's, by SET_BLOCK_BYTES */
+    size_t capacity;
+    struct set_slot *slots; /* where a block is, by its address; few are taken, so that few stand in the way */
     size_t slot_count;
+    uint32_t epoch; /* slots of another one are empty */
 };
 
-/* Adds the bytes [address, address + width), which lie within one sector. True where the block is a new one. */
-bool block_set_add(struct block_set *set, int64_t address, unsigned width, bool written);
-/* The block of that number; NULL where there is none. */
-const struct set_block *block_set_find(const struct block_set *set, int64_t number);
+/* Adds the bytes [address[i], address[i] + width), each within one sector, of `count` lanes. Writes to `fresh`, in
+ * order, which of them came to a new block, and returns how many did. */
+unsigned block_set_add(struct block_set *set, const int64_t *address, unsigned count, unsigned width, bool written,
+                       uint16_t *fresh);
+/* The bytes written of the block with that address by SET_BLOCK_BYTES; NULL where there is none. */
+const uint64_t *block_set_written(const struct block_set *set, int64_t block);
 
 void block_set_clear(struct block_set *set);
 void block_set_free(struct block_set *set);

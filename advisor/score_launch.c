@@ -75,12 +75,12 @@ static void note_traffic(const struct event_job *work, const struct pattern *pat
     struct traffic *traffic = &tally->traffic[mapping->array->number];
     if (work->moved)
         return;
-    if (!work->beyond)
-        traffic_add_run(traffic, pattern, work->stores, lines, work->job->device);
-    if (work->stores || !traffic_has_trips(traffic, pattern))
-        return;
     unsigned count;
     const int64_t *addresses = active_addresses(&count, tally->scratch, pattern);
+    if (!work->beyond)
+        traffic_add_run(traffic, pattern, addresses, count, work->stores, lines, work->job->device);
+    if (work->stores || !traffic_has_trips(traffic, pattern))
+        return;
     traffic_add_trips(traffic, pattern, addresses, count, mapping->base + mapping->bytes);
 }
 

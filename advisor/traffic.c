@@ -18,11 +18,6 @@ void run_traffic_add(struct run_traffic *to, const struct run_traffic *more, uin
     }
 }
 
-static bool is_active(const struct pattern *pattern, unsigned thread)
-{
-    return (pattern->active[thread / 64] >> (thread % 64) & 1) != 0;
-}
-
 static void grow_pages(struct traffic *traffic, size_t words)
 {
     if (words <= traffic->page_words)
@@ -37,23 +32,27 @@ static void grow_pages(struct traffic *traffic, size_t words)
 
 static void mark_page(struct traffic *traffic, uint64_t page)
 {
-    grow_pages(traffic, (size_t)(page / 64) + 1);
+    if (page / 64 >= traffic->page_words)
+        grow_pages(traffic, (size_t)(page / 64) + 1);
     traffic->pages[page / 64] |= UINT64_C(1) << page % 64;
 }
 
-/* A lane that opens a block of bytes in another page than the lane before needs that page's translation. */
-static void add_lanes(struct traffic *traffic, const struct pattern *pattern, bool stores, int64_t page_bytes)
+/* A lane that opens a block of bytes in another page than the lane before needs that page's translation. (One that
+ * opens none is in a page that is marked.) */
+static void add_lanes(struct traffic *traffic, const int64_t *address, unsigned count, unsigned width, bool stores,
+                      uint64_t page_bytes)
 {
-    int64_t page = -1;
-    for (unsigned t = 0; t < pattern->threads; t++) {
-        if (!is_active(pattern, t))
-            continue;
-        const int64_t here = pattern->address[t] / page_bytes;
-        const bool fresh = block_set_add(&traffic->run, pattern->address[t], pattern->width, stores);
-        traffic->run_page_moves += fresh && page >= 0 && here != page;
-        if (here != page)
-            mark_page(traffic, (uint64_t)here);
-        page = here;
+    const unsigned shift = (page_bytes & (page_bytes - 1)) == 0 ? (unsigned)__builtin_ctzll(page_bytes) : 0;
+    uint16_t fresh[LAUNCH_THREADS_MAX];
+    const unsigned found = block_set_add(&traffic->run, address, count, width, stores, fresh);
+    for (unsigned i = 0; i < found; i++) {
+        const bool first = fresh[i] == 0;
+        const uint64_t place = (uint64_t)address[fresh[i]], before = first ? 0 : (uint64_t)address[fresh[i] - 1];
+        const uint64_t page = shift != 0 ? place >> shift : place / page_bytes;
+        const bool moved = first || page != (shift != 0 ? before >> shift : before / page_bytes);
+        traffic->run_page_moves += moved && !first;
+        if (moved)
+            mark_page(traffic, page);
     }
 }
 
@@ -81,10 +80,10 @@ static bool repeats(const struct pattern *pattern)
     return false;
 }
 
-void traffic_add_run(struct traffic *traffic, const struct pattern *pattern, bool stores, uint64_t lines,
-                     const struct device *device)
+void traffic_add_run(struct traffic *traffic, const struct pattern *pattern, const int64_t *addresses, unsigned count,
+                     bool stores, uint64_t lines, const struct device *device)
 {
-    add_lanes(traffic, pattern, stores, device->page_bytes);
+    add_lanes(traffic, addresses, count, pattern->width, stores, (uint64_t)device->page_bytes);
     if (!stores)
         traffic->run_wavefronts += repeats(pattern) ? count_wavefronts(pattern) : (lines + 1) / 2;
 }
@@ -133,27 +132,42 @@ void traffic_add_trips(struct traffic *traffic, const struct pattern *pattern, c
     add_inner(traffic, pattern, addresses, count, bytes);
 }
 
-static void count_block(struct run_traffic *sum, const struct set_block *block)
+/* Of up to eight blocks at once, a byte each. */
+static void count_reads(struct run_traffic *sum, const struct block_set *run)
 {
-    const unsigned sectors = SET_BLOCK_BYTES / SECTOR_BYTES, line = LINE_BYTES / SECTOR_BYTES;
-    for (unsigned s = 0; s < sectors; s++) {
-        const bool read = (block->read >> s & 1) != 0;
-        const uint32_t bytes = (uint32_t)(block->written[s / 2] >> (s % 2 * SECTOR_BYTES));
-        sum->read_sectors += read;
-        sum->read_pairs += s % 2 == 0 && (block->read >> s & 3) != 0;
-        sum->read_lines += s % line == 0 && (block->read >> s & ((1U << line) - 1)) != 0;
-        sum->written_sectors += bytes != 0;
-        sum->written_pairs += s % 2 == 0 && block->written[s / 2] != 0;
-        sum->fill_sectors += bytes != 0 && bytes != UINT32_MAX && !read;
+    const uint64_t each_pair = UINT64_C(0x5555555555555555), each_line = UINT64_C(0x1111111111111111);
+    for (size_t i = 0; i < run->count; i += sizeof(uint64_t)) {
+        uint64_t read = 0;
+        memcpy(&read, run->read + i, run->count - i < sizeof(read) ? run->count - i : sizeof(read));
+        const uint64_t pairs = read | read >> 1;
+        sum->read_sectors += (unsigned)__builtin_popcountll(read);
+        sum->read_pairs += (unsigned)__builtin_popcountll(pairs & each_pair);
+        sum->read_lines += (unsigned)__builtin_popcountll((pairs | pairs >> 2) & each_line);
     }
 }
 
+static uint32_t bytes_of_sector(const uint64_t written[SET_WRITTEN_WORDS], unsigned sector)
+{
+    return (uint32_t)(written[sector / 2] >> (sector % 2 * SECTOR_BYTES));
+}
+
+static void count_writes(struct run_traffic *sum, const struct block_set *run)
+{
+    for (size_t i = 0; i < run->count; i++)
+        for (unsigned s = 0; s < SET_BLOCK_BYTES / SECTOR_BYTES; s++) {
+            const uint32_t bytes = bytes_of_sector(run->written[i], s);
+            sum->written_sectors += bytes != 0;
+            sum->written_pairs += s % 2 == 0 && run->written[i][s / 2] != 0;
+            sum->fill_sectors += bytes != 0 && bytes != UINT32_MAX && (run->read[i] >> s & 1) == 0;
+        }
+}
+
 /* A bit a sector with a written byte. */
-static unsigned written_sectors(const struct set_block *block)
+static unsigned written_sectors(const uint64_t *written)
 {
     unsigned sectors = 0;
-    for (unsigned s = 0; block != NULL && s < SET_BLOCK_BYTES / SECTOR_BYTES; s++)
-        sectors |= (unsigned)((uint32_t)(block->written[s / 2] >> (s % 2 * SECTOR_BYTES)) != 0) << s;
+    for (unsigned s = 0; written != NULL && s < SET_BLOCK_BYTES / SECTOR_BYTES; s++)
+        sectors |= (unsigned)(bytes_of_sector(written, s) != 0) << s;
     return sectors;
 }
 
@@ -162,10 +176,10 @@ static uint64_t count_pieces(const struct block_set *run)
     const unsigned last = SET_BLOCK_BYTES / SECTOR_BYTES - 1;
     uint64_t pieces = 0;
     for (size_t i = 0; i < run->count; i++) {
-        const unsigned sectors = written_sectors(&run->blocks[i]);
+        const unsigned sectors = written_sectors(run->written[i]);
         unsigned before = sectors << 1;
         if ((sectors & 1) != 0)
-            before |= written_sectors(block_set_find(run, run->blocks[i].number - 1)) >> last;
+            before |= written_sectors(block_set_written(run, run->address[i] - 1)) >> last;
         pieces += (uint64_t)__builtin_popcount(sectors & ~before);
     }
     return pieces;
@@ -176,10 +190,12 @@ void traffic_end_run(struct traffic *traffic, uint64_t weight)
     struct run_traffic run = {.load_wavefronts = traffic->run_wavefronts,
                               .blocks = traffic->run.count,
                               .page_moves = traffic->run_page_moves};
-    for (size_t i = 0; i < traffic->run.count; i++)
-        count_block(&run, &traffic->run.blocks[i]);
-    run.pieces = run.written_sectors > 0 ? count_pieces(&traffic->run) : 0;
-    run.writing = run.written_sectors > 0;
+    count_reads(&run, &traffic->run);
+    if (traffic->run.writes) {
+        count_writes(&run, &traffic->run);
+        run.pieces = count_pieces(&traffic->run);
+        run.writing = 1;
+    }
     if (traffic->run.count > 0)
         run_traffic_add(&traffic->box, &run, weight);
     traffic_forget(traffic, false);

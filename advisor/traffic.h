@@ -40,10 +40,10 @@ struct traffic {
     size_t page_words;
 };
 
-/* The lanes of one instruction, of the box's first block and trip. `lines`: those of all its requests there, which
- * stand for the wavefronts of places without an order. */
-void traffic_add_run(struct traffic *traffic, const struct pattern *pattern, bool stores, uint64_t lines,
-                     const struct device *device);
+/* The lanes of one instruction, of the box's first block and trip: addresses of `count` active ones. `lines`: those of
+ * all its requests there, which stand for the wavefronts of places without an order. */
+void traffic_add_run(struct traffic *traffic, const struct pattern *pattern, const int64_t *addresses, unsigned count,
+                     bool stores, uint64_t lines, const struct device *device);
 
 /* Whether a block of the box goes around a loop: then its loads are wanted in all their trips. */
 bool traffic_has_trips(const struct traffic *traffic, const struct pattern *pattern);
