@@ -1,5 +1,7 @@
 #include "request.h"
 
+#include <string.h>
+
 #include "checked.h"
 #include "lanes.h"
 #include "sort_warps.h"
@@ -92,25 +94,42 @@ static bool find_base(int64_t *base, const int64_t *address, const uint64_t *act
     return low > high || (uint64_t)(high - *base) >> width_shift <= UINT32_MAX;
 }
 
-bool request_add_block(struct counts *counts, const int64_t *address, const uint64_t *active, unsigned threads,
-                       unsigned width)
+/* Keys of the warps with an active lane, side by side, and their masks; gives how many they are. */
+static unsigned fill_keys(uint32_t keys[SORT_LANES][SORT_WARPS_MAX], uint32_t masks[SORT_WARPS_MAX],
+                          const int64_t *address, const uint64_t *active, unsigned threads, int64_t base,
+                          unsigned width_shift)
 {
-    uint32_t keys[SORT_LANES][SORT_WARPS_MAX] = {{0}};
-    struct sorted_warp sorted[SORT_WARPS_MAX];
-    uint32_t masks[SORT_WARPS_MAX];
-    const unsigned shift = (unsigned)__builtin_ctz(width);
-    unsigned warps = 0;
-    int64_t base;
-    if (!find_base(&base, address, active, threads, shift))
-        return false;
+    unsigned warps = 0, whole = 0;
+    for (unsigned first = 0; first < threads; first += WARP_LANES)
+        whole += warp_mask(active, first) == UINT32_MAX;
+    if (whole == SORT_WARPS_MAX) {
+        memset(masks, 0xff, SORT_WARPS_MAX * sizeof(*masks));
+        sort_warps_fill(keys, address, base, width_shift);
+        return whole;
+    }
+    memset(keys, 0, SORT_LANES * sizeof(*keys));
     for (unsigned first = 0; first < threads; first += WARP_LANES) {
         masks[warps] = warp_mask(active, first);
         if (masks[warps] == UINT32_MAX)
-            fill_whole(keys, warps, address + first, base, shift);
+            fill_whole(keys, warps, address + first, base, width_shift);
         else if (masks[warps] != 0)
-            fill_part(keys, warps, address + first, masks[warps], base, shift);
+            fill_part(keys, warps, address + first, masks[warps], base, width_shift);
         warps += masks[warps] != 0;
     }
+    return warps;
+}
+
+bool request_add_block(struct counts *counts, const int64_t *address, const uint64_t *active, unsigned threads,
+                       unsigned width)
+{
+    uint32_t keys[SORT_LANES][SORT_WARPS_MAX];
+    struct sorted_warp sorted[SORT_WARPS_MAX];
+    uint32_t masks[SORT_WARPS_MAX];
+    const unsigned shift = (unsigned)__builtin_ctz(width);
+    int64_t base;
+    if (!find_base(&base, address, active, threads, shift))
+        return false;
+    const unsigned warps = fill_keys(keys, masks, address, active, threads, base, shift);
     sort_warps(keys, warps);
     sort_warps_count(sorted, keys, 5 - shift, 7 - shift);
     for (unsigned w = 0; w < warps; w++) {

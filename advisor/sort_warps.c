@@ -41,6 +41,30 @@ static inline __attribute__((always_inline)) void sort_columns(uint32_t keys[SOR
     }
 }
 
+/* out = the two halves of `in`, one from each in turn: an element's place is turned left by a bit. */
+static inline __attribute__((always_inline)) void interleave(uint32_t *restrict out, const uint32_t *restrict in)
+{
+    enum { HALF = SORT_LANES * SORT_WARPS_MAX / 2 };
+    for (unsigned i = 0; i < HALF; i++) {
+        out[2 * i] = in[i];
+        out[2 * i + 1] = in[HALF + i];
+    }
+}
+
+/* A place is 5 bits of the warp, then 5 of the lane: turned by 5 bits they have changed sides. */
+VECTORS_WIDE void sort_warps_fill(uint32_t keys[SORT_LANES][SORT_WARPS_MAX], const int64_t *address, int64_t base,
+                                  unsigned shift)
+{
+    uint32_t other[SORT_LANES * SORT_WARPS_MAX];
+    for (unsigned i = 0; i < SORT_LANES * SORT_WARPS_MAX; i++)
+        other[i] = (uint32_t)((uint64_t)(address[i] - base) >> shift);
+    interleave(keys[0], other);
+    interleave(other, keys[0]);
+    interleave(keys[0], other);
+    interleave(other, keys[0]);
+    interleave(keys[0], other);
+}
+
 VECTORS_WIDE void sort_warps(uint32_t keys[SORT_LANES][SORT_WARPS_MAX], unsigned warps)
 {
     enum { FEW = 8, SOME = 16 };

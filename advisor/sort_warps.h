@@ -13,6 +13,8 @@ struct sorted_warp {
     uint32_t distinct, sectors, lines;
 };
 
+/* keys[lane][warp] = (address - base) >> shift of SORT_WARPS_MAX warps with SORT_LANES addresses each, warp by warp. */
+void sort_warps_fill(uint32_t keys[SORT_LANES][SORT_WARPS_MAX], const int64_t *address, int64_t base, unsigned shift);
 /* keys[lane][warp], sorted in place along the lanes; of `warps` warps, rounded up to a multiple of 8. */
 void sort_warps(uint32_t keys[SORT_LANES][SORT_WARPS_MAX], unsigned warps);
 /* Counts in sorted keys, one result a warp; both shifts are below 32. */
