@@ -731,7 +731,10 @@ static enum outcome look_up(struct value *out, struct evaluator *evaluator, cons
     *out = (struct value){.constant = vector, .uniform = index->uniform};
     const size_t count = value_count(evaluator, index);
     if (index->low >= 0 && (uint64_t)index->high < table->extent) {
-        lanes_look_up(vector, table->data, index->constant, count);
+        if (table->narrow != NULL)
+            lanes_look_up_narrow(vector, table->narrow, index->constant, count);
+        else
+            lanes_look_up(vector, table->data, index->constant, count);
         return finish_within(out, evaluator, table->least, table->most);
     }
     for (unsigned i = 0; i < count; i++) {

@@ -86,6 +86,13 @@ VECTORS_WIDE void lanes_look_up(int64_t *restrict out, const int64_t *restrict t
         out[i] = table[at[i]];
 }
 
+VECTORS_WIDE void lanes_look_up_narrow(int64_t *restrict out, const uint32_t *restrict table,
+                                       const int64_t *restrict at, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = table[at[i]];
+}
+
 VECTORS_WIDE void lanes_bounds(int64_t *low, int64_t *high, struct lanes a, size_t count)
 {
     int64_t least = a.values[0], most = a.values[0];

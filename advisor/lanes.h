@@ -30,6 +30,8 @@ void lanes_floor_divide(int64_t *restrict out, struct lanes a, int64_t divisor, 
 void lanes_floor_remainder(int64_t *restrict out, struct lanes a, int64_t divisor, size_t count);
 /* out = table[at], every place being inside. */
 void lanes_look_up(int64_t *restrict out, const int64_t *restrict table, const int64_t *restrict at, size_t count);
+void lanes_look_up_narrow(int64_t *restrict out, const uint32_t *restrict table, const int64_t *restrict at,
+                          size_t count);
 void lanes_bounds(int64_t *low, int64_t *high, struct lanes a, size_t count);
 /* How many values are less than the one before them. */
 size_t lanes_descents(const int64_t *values, size_t count);

@@ -120,6 +120,7 @@ struct table {
     struct expr *extent_expr;
     const char *path; /* of the file that was read, as it was opened; NULL: there is none */
     int64_t *data;
+    uint32_t *narrow;    /* the same in half the memory; NULL where not all are 0 to UINT32_MAX, or they are few */
     int64_t least, most; /* over data; 0 when it is empty */
     struct table *next;
 };

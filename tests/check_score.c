@@ -1305,6 +1305,32 @@ START_TEST(irregular_blocks)
 }
 END_TEST
 
+/* Large tables are looked up in 32 bits where their values have no more. */
+START_TEST(large_tables)
+{
+    static const char *const values[] = {"permutation", "uniform\" range=\"1 shl 33"};
+    struct arena arena = {0};
+    struct bench bench;
+    struct findings findings = {0};
+    struct text xml = {0};
+    text_printf(&xml,
+                LAYOUT_OPEN "<table name=\"t\" extent=\"20000\" values=\"%s\" seed=\"9\"/>\n" FLOATS(
+                    "20000") "\n<kernel name=\"k\" block=\"96\" grid=\"190\">\n"
+                             "<read array=\"a\" index=\"(t[thread * 7 %% 20000] + (t[thread] >> 32)) %% 20000\"/>\n"
+                             "</kernel></layout>\n",
+                values[_i]);
+    ck_assert(bench_open_text(&bench, load_device(&arena), "large", text_string(&xml)));
+    ck_assert((bench.spec->tables->narrow != NULL) == (_i == 0));
+    struct option **chosen = choose_restricted(&bench, NULL);
+    ck_assert_ptr_nonnull(chosen);
+    compare_choice(&bench, chosen, &findings, values[_i], text_string(&xml));
+    text_free(&xml);
+    bench_close(&bench);
+    arena_free(&arena);
+    findings_close(&findings);
+}
+END_TEST
+
 enum { WARP_SWEEPS = 150 };
 
 /* A table of addresses and one of active lanes; both spaces read with them. `spread` bounds the addresses: small ones
@@ -1413,6 +1439,7 @@ Suite *score_suite(void)
     tcase_add_loop_test(exact, wide_is_refused, 0, sizeof(not_wide) / sizeof(not_wide[0]));
     tcase_add_loop_test(exact, random_warps, 0, 5);
     tcase_add_loop_test(exact, irregular_blocks, 0, IRREGULAR_BODIES);
+    tcase_add_loop_test(exact, large_tables, 0, 2);
     tcase_add_test(exact, far_apart);
     suite_add_tcase(suite, exact);
     TCase *random = tcase_create("random");
