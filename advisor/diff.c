@@ -201,7 +201,9 @@ static const char *space_text(const struct array *array)
 static void compare_arrays(struct differ *differ, struct change *change, const struct array *before,
                            const struct array *after)
 {
-    diff_aspect(change, "of", diff_name_after(differ, "struct", NULL, before->of_text.text), after->of_text.text);
+    const char *of = diff_name_after(differ, "struct", NULL, before->of_text.text);
+    if (strcmp(diff_plain_type(of), diff_plain_type(after->of_text.text)) != 0)
+        diff_aspect(change, "of", of, after->of_text.text);
     diff_aspect(change, "extent", list_text(differ, before->extent, before->dim_count),
                 list_text(differ, after->extent, after->dim_count));
     diff_aspect(change, "space", space_text(before), space_text(after));

@@ -52,6 +52,9 @@ void diff_types(struct differ *differ);
 /* "float[3]" */
 const char *diff_field_type(struct differ *differ, const struct field *field);
 
+/* One name for a type that has two: "int" for "int32". */
+const char *diff_plain_type(const char *type);
+
 /* diff_expr.c */
 
 /* One side of a pair of kernels: what its variables stand for. */

@@ -25,12 +25,25 @@ static const char *kind_name(const struct type *type)
     return type->kind == TYPE_UNION ? "union" : "struct";
 }
 
-const char *diff_field_type(struct differ *differ, const struct field *field)
+/* "[3][4]"; a count of 1 is the default, written or not. */
+static const char *dims_text(struct differ *differ, const struct field *field)
 {
-    const char *text = field->type->name.text;
-    for (unsigned i = 0; i < field->dim_count; i++)
+    const char *text = "";
+    for (unsigned i = 0; i < field->dim_count && (field->dim_count > 1 || field->count > 1); i++)
         text = arena_printf(differ->arena, "%s[%" PRIu64 "]", text, field->dims[i]);
     return text;
+}
+
+const char *diff_field_type(struct differ *differ, const struct field *field)
+{
+    return arena_printf(differ->arena, "%s%s", field->type->name.text, dims_text(differ, field));
+}
+
+const char *diff_plain_type(const char *type)
+{
+    if (strcmp(type, "int32") == 0)
+        return "int";
+    return strcmp(type, "uint32") == 0 ? "unsigned" : type;
 }
 
 /* The bytes of a record that nothing owns: "none", "4 bytes at 12 and 4 at 28", "40 bytes in 7 places". */
@@ -81,8 +94,8 @@ static void compare_fields(struct differ *differ, const struct type *type, const
     const char *was = diff_field_type(differ, before), *is = diff_field_type(differ, after);
     /* A type that only has another name now is told where it is declared. */
     const char *renamed = diff_name_after(differ, "struct", NULL, before->type->name.text);
-    if (strcmp(renamed, after->type->name.text) != 0 || before->count != after->count ||
-        before->dim_count != after->dim_count)
+    if (strcmp(diff_plain_type(renamed), diff_plain_type(after->type->name.text)) != 0 ||
+        strcmp(dims_text(differ, before), dims_text(differ, after)) != 0)
         diff_aspect(&change, "type", was, is);
     diff_aspect(&change, "offset", offset_text(differ, before), offset_text(differ, after));
     if (before->align_text.text != NULL || after->align_text.text != NULL)

@@ -99,6 +99,38 @@ static const char *tell(struct arena *arena, const struct difference *difference
     return text;
 }
 
+static const struct {
+    const char *before, *after;
+    size_t changes;
+} members[] = {
+    {"type=\"int\"", "type=\"int32\" count=\"1\"", 0},
+    {"type=\"unsigned\" count=\"2 3\"", "type=\"uint32\" count=\"2 3\"", 0},
+    {"type=\"int\" count=\"2 3\"", "type=\"int\" count=\"3 2\"", 1},
+    {"type=\"int\" count=\"6\"", "type=\"int\" count=\"6 1\"", 1},
+    {"type=\"int\"", "type=\"uint32\"", 1},
+};
+
+static const char member_frame[] = "<layout xmlns=\"urn:sectorwise:layout:1\" name=\"t\"><struct name=\"S\">"
+                                   "<field name=\"x\" %s/></struct><array name=\"s\" of=\"S\" extent=\"4\"/></layout>";
+
+START_TEST(member_types)
+{
+    struct arena arena = {0};
+    struct text before = {0}, after = {0};
+    const struct device *device = load_device(&arena);
+    text_printf(&before, member_frame, members[_i].before);
+    text_printf(&after, member_frame, members[_i].after);
+    const struct spec *a = load(&arena, device, text_string(&before), before.length);
+    const struct spec *b = load(&arena, device, text_string(&after), after.length);
+    const struct difference *difference = diff_specs(a, b, &arena);
+    ck_assert_msg(difference->change_count == members[_i].changes, "%s\n%s\n%s", members[_i].before, members[_i].after,
+                  tell(&arena, difference));
+    text_free(&before);
+    text_free(&after);
+    arena_free(&arena);
+}
+END_TEST
+
 START_TEST(bodies)
 {
     struct arena arena = {0};
@@ -204,6 +236,7 @@ Suite *diff_suite(void)
     Suite *suite = suite_create("diff");
     TCase *meaning = tcase_create("meaning");
     tcase_add_loop_test(meaning, bodies, 0, sizeof(rows) / sizeof(rows[0]));
+    tcase_add_loop_test(meaning, member_types, 0, sizeof(members) / sizeof(members[0]));
     tcase_add_test(meaning, random_same);
     tcase_add_test(meaning, random_other);
     tcase_add_test(meaning, lets_do_not_explode);
