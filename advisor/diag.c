@@ -76,14 +76,35 @@ void diag_append(struct diags *diags, const struct diags *more)
     diags->error_count += more->error_count;
 }
 
-/* Bytes of strangers go to a terminal: control characters become '?', so that no escape sequence gets through.
- * Tabs become one blank, which keeps the caret under its character. */
+/* How many bytes there are up to the next column, and whether they are a character that may be shown. */
+static size_t next_column(bool *shown, const char *bytes, size_t length)
+{
+    uint32_t character;
+    size_t step = text_decode_utf8(&character, bytes, length);
+    *shown = step > 0 && character >= 0x20 && (character < 0x7f || character > 0x9f);
+    return step > 0 ? step : 1;
+}
+
+/* Bytes of strangers go to a terminal: control characters, and what is not UTF-8, become '?', so that no escape
+ * sequence gets through. Tabs become one blank, which keeps the caret under its character. */
 static void append_visible(struct text *out, const char *bytes, size_t length)
 {
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)bytes[i];
-        text_putc(out, c == '\t' ? ' ' : c < 0x20 || c == 0x7f ? '?' : (char)c);
+    for (size_t i = 0; i < length;) {
+        bool shown;
+        size_t step = next_column(&shown, bytes + i, length - i);
+        if (shown)
+            text_append(out, bytes + i, step);
+        else
+            text_putc(out, bytes[i] == '\t' ? ' ' : '?');
+        i += step;
     }
+}
+
+static void append_columns(struct text *out, char mark, const char *bytes, size_t length)
+{
+    bool shown;
+    for (size_t i = 0; i < length; i += next_column(&shown, bytes + i, length - i))
+        text_putc(out, mark);
 }
 
 static void render_place(struct text *out, const struct diag *item, const struct source_position *at)
@@ -104,20 +125,26 @@ static void render_quote(struct text *out, const struct diag *item, const struct
         from += column - QUOTED_MAX / 2;
         column = QUOTED_MAX / 2;
     }
+    const char *bytes = item->where.source->bytes;
+    /* The window does not begin within a character. */
+    while (column > 0 && from > at->line_start && ((unsigned char)bytes[from] & 0xc0) == 0x80) {
+        from++;
+        column--;
+    }
     size_t length = at->line_end > from ? at->line_end - from : 0;
     if (length > QUOTED_MAX)
         length = QUOTED_MAX;
+    if (column > length)
+        column = length;
+    size_t marked = item->where.length < length - column ? item->where.length : length - column;
+    bool shown;
+    size_t first = marked > 0 ? next_column(&shown, bytes + from + column, marked) : 0;
     text_printf(out, "%5zu | ", at->line);
-    append_visible(out, item->where.source->bytes + from, length);
+    append_visible(out, bytes + from, length);
     text_puts(out, "\n      | ");
-    /* Continuation bytes of UTF-8 take no column of their own. */
-    for (size_t i = 0; i < column && i < length; i++)
-        if (((unsigned char)item->where.source->bytes[from + i] & 0xc0) != 0x80)
-            text_putc(out, ' ');
+    append_columns(out, ' ', bytes + from, column);
     text_puts(out, color ? "\033[1;32m^" : "^");
-    for (size_t i = 1; i < item->where.length && column + i < length; i++)
-        if (((unsigned char)item->where.source->bytes[from + column + i] & 0xc0) != 0x80)
-            text_putc(out, '~');
+    append_columns(out, '~', bytes + from + column + first, marked - first);
     text_puts(out, color ? "\033[0m\n" : "\n");
 }
 

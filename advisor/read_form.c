@@ -44,24 +44,7 @@ static struct span make_span(const struct form *form, size_t from, size_t to)
 /* Decodes the character at `at`. Returns its length in bytes, 0 where there is none. */
 static size_t decode_utf8(const struct source *source, size_t at, uint32_t *out)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const unsigned char *bytes = (const unsigned char *)source->bytes + at;
-    size_t length = bytes[0] < 0x80       ? 1
-                    : bytes[0] >> 5 == 6  ? 2
-                    : bytes[0] >> 4 == 14 ? 3
-                    : bytes[0] >> 3 == 30 ? 4
-                                          : 0;
-    if (length == 0 || length > source->length - at)
-        return 0;
-    uint32_t character = length == 1 ? bytes[0] : bytes[0] & (0x7fU >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((bytes[i] & 0xc0) != 0x80)
-            return 0;
-        character = character << 6 | (bytes[i] & 0x3f);
-    }
-    bool surrogate = character >= 0xd800 && character <= 0xdfff;
-    *out = character;
-    return character < least[length] || character > 0x10ffff || surrogate ? 0 : length;
+    return text_decode_utf8(out, source->bytes + at, source->length - at);
 }
 
 static bool is_xml_character(uint32_t c)

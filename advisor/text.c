@@ -124,6 +124,26 @@ void text_guess_offer(struct text_guess *guess, const char *candidate)
     guess->distance = distance;
 }
 
+size_t text_decode_utf8(uint32_t *out, const char *bytes, size_t length)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *b = (const unsigned char *)bytes;
+    if (length == 0)
+        return 0;
+    size_t whole = b[0] < 0x80 ? 1 : b[0] >> 5 == 6 ? 2 : b[0] >> 4 == 14 ? 3 : b[0] >> 3 == 30 ? 4 : 0;
+    if (whole == 0 || whole > length)
+        return 0;
+    uint32_t character = whole == 1 ? b[0] : b[0] & (0x7fU >> whole);
+    for (size_t i = 1; i < whole; i++) {
+        if ((b[i] & 0xc0) != 0x80)
+            return 0;
+        character = character << 6 | (b[i] & 0x3f);
+    }
+    bool surrogate = character >= 0xd800 && character <= 0xdfff;
+    *out = character;
+    return character < least[whole] || character > 0x10ffff || surrogate ? 0 : whole;
+}
+
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Zero-initialise to start; `bytes` is NUL-terminated once anything was appended. Free with text_free. */
 struct text {
@@ -30,6 +31,9 @@ struct text_guess {
 };
 
 void text_guess_offer(struct text_guess *guess, const char *candidate);
+
+/* Decodes the character at `bytes`, of which there are `length`. Returns its own length, 0 where it is not UTF-8. */
+size_t text_decode_utf8(uint32_t *out, const char *bytes, size_t length);
 
 /* A C identifier: [A-Za-z_][A-Za-z0-9_]*, at most 63 characters (what C promises to distinguish). */
 bool text_is_identifier(const char *string);
