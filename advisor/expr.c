@@ -838,3 +838,21 @@ unsigned expr_varies(const struct expr *expr, const unsigned *slot_varies)
         varies |= EXPR_VARIES_TABLE;
     return varies;
 }
+
+bool expr_same(const struct expr *a, const struct expr *b)
+{
+    if (a == NULL || b == NULL)
+        return a == b;
+    if (a->op != b->op)
+        return false;
+    if (a->op == EXPR_NUMBER)
+        return a->value == b->value;
+    if (a->op == EXPR_NAME)
+        return a->binding == b->binding && a->slot == b->slot && strcmp(a->name, b->name) == 0;
+    if (a->op == EXPR_LOOKUP && a->table != b->table)
+        return false;
+    for (size_t i = 0; i < 3; i++)
+        if (!expr_same(a->operand[i], b->operand[i]))
+            return false;
+    return true;
+}

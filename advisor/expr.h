@@ -101,6 +101,9 @@ typedef bool expr_resolve(void *context, struct expr *name, struct diags *diags)
 bool expr_bind(struct expr *expr, expr_resolve *resolve, void *context, struct diags *diags)
     __attribute__((warn_unused_result));
 
+/* Whether two bound trees of one kernel are the same text but for blanks and parentheses. */
+bool expr_same(const struct expr *a, const struct expr *b);
+
 /* Names of the builtins as written ("threadIdx.x", "lane"); a test whether a word is one. */
 const char *expr_builtin_name(enum expr_builtin builtin);
 bool expr_builtin_find(const char *name, enum expr_builtin *out);

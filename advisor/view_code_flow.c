@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "steps.h"
 #include "text.h"
 #include "view_code_internal.h"
 
@@ -16,41 +17,6 @@ static bool has_access(const struct statement *list)
 static bool is_straight(const struct statement *statement)
 {
     return statement->kind == STATEMENT_LET || statement->kind == STATEMENT_ACCESS;
-}
-
-static bool written_in(const struct access *const accesses[], size_t count, const struct array *array)
-{
-    for (size_t i = 0; i < count; i++)
-        if (accesses[i]->array == array && access_stores(accesses[i]))
-            return true;
-    return false;
-}
-
-/* How many accesses of a straight run, from `first` on, make one step: up to a read of what the step writes. */
-static size_t step_length(const struct access *const accesses[], size_t count)
-{
-    size_t length = 1;
-    while (length < count && !(access_loads(accesses[length]) && written_in(accesses, length, accesses[length]->array)))
-        length++;
-    return length;
-}
-
-/* The accesses of the straight run that begins at `list`; *after is the statement that ends it. */
-static const struct access **run_accesses(struct arena *arena, const struct statement *list, size_t *count,
-                                          const struct statement **after)
-{
-    size_t found = 0;
-    const struct statement *at = list;
-    for (; at != NULL && is_straight(at); at = at->next)
-        found += at->kind == STATEMENT_ACCESS;
-    *after = at;
-    *count = found;
-    const struct access **accesses = arena_array(arena, found, sizeof(const struct access *));
-    found = 0;
-    for (at = list; at != *after; at = at->next)
-        if (at->kind == STATEMENT_ACCESS)
-            accesses[found++] = at->access;
-    return accesses;
 }
 
 /* ---- barriers ---------------------------------------------------------------------------------------------------- */
@@ -156,9 +122,9 @@ static void pass_run(const struct flow *flow, const struct statement *list, cons
                      struct touched *pending)
 {
     size_t count;
-    const struct access **accesses = run_accesses(flow->kernel->code->arena, list, &count, after);
+    const struct access **accesses = steps_run(flow->kernel->code->arena, list, &count, after);
     for (size_t done = 0; done < count;) {
-        size_t length = step_length(accesses + done, count - done);
+        size_t length = steps_length(accesses + done, count - done);
         struct touched now = step_touches(flow, accesses + done, length);
         if (touched_conflict(flow, pending, &now))
             touched_clear(flow, pending);
@@ -240,12 +206,12 @@ static void add_run(const struct flow *flow, json_t *out, const struct statement
 {
     struct kernel_code *kernel = flow->kernel;
     size_t count;
-    const struct access **accesses = run_accesses(kernel->code->arena, list, &count, after);
+    const struct access **accesses = steps_run(kernel->code->arena, list, &count, after);
     for (const struct statement *at = list; at != *after; at = at->next)
         if (at->kind == STATEMENT_LET && has_access(at->next))
             add_let(flow, out, at);
     for (size_t done = 0; done < count;) {
-        size_t length = step_length(accesses + done, count - done);
+        size_t length = steps_length(accesses + done, count - done);
         struct touched now = step_touches(flow, accesses + done, length);
         bool within = step_conflict(flow, accesses + done, length);
         if (pending != NULL && touched_conflict(flow, pending, &now))
@@ -382,9 +348,9 @@ static unsigned count_steps(const struct statement *list)
         const struct statement *after = list->next;
         if (is_straight(list)) {
             size_t count;
-            const struct access **accesses = run_accesses(&scratch, list, &count, &after);
+            const struct access **accesses = steps_run(&scratch, list, &count, &after);
             for (size_t done = 0; done < count; steps++)
-                done += step_length(accesses + done, count - done);
+                done += steps_length(accesses + done, count - done);
         } else {
             steps += count_steps(list->body) + count_steps(list->otherwise);
         }

@@ -288,8 +288,6 @@ struct kernel_code {
 /* What part of a kernel has done with a shared array since the last barrier. */
 enum { TOUCH_READ = 1, TOUCH_WRITTEN = 2, TOUCH_SEVERAL = 4 /* by several accesses */ };
 
-bool access_loads(const struct access *access);
-bool access_stores(const struct access *access);
 const struct usage *usage_of(const struct kernel_code *kernel, const struct array *array);
 /* The object through which a kernel gets at an array: its view, or the shared copy's. */
 const char *object_name(const struct kernel_code *kernel, const struct array *array);

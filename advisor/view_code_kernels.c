@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "checked.h"
+#include "steps.h"
 #include "text.h"
 #include "view_code_internal.h"
 

@@ -1,17 +1,8 @@
 #include <string.h>
 
+#include "steps.h"
 #include "text.h"
 #include "view_code_internal.h"
-
-bool access_loads(const struct access *access)
-{
-    return access->op == ACCESS_READ || access->op == ACCESS_UPDATE;
-}
-
-bool access_stores(const struct access *access)
-{
-    return access->op != ACCESS_READ;
-}
 
 /* A step while its view is made. */
 struct step {
@@ -27,7 +18,6 @@ struct step {
 struct element {
     const struct array *array;
     const struct access *access; /* the first to touch it */
-    const char *key;             /* its index as C++, unambiguous within the step */
     const char *suffix;          /* "" for the first of its array, "_1" for the next */
     const char *arguments[2];    /* plain or of the first record; of record `record` */
     const char *member;          /* "particles_index": what a step says of it */
@@ -119,28 +109,18 @@ static void add_index(struct step *step, struct element *element, unsigned dim)
     add_copy(step, many ? arena_printf(arena, "%s[%u]", element->member, dim) : element->member, texts[1]);
 }
 
-static const char *element_key(const struct step *step, const struct access *access)
-{
-    const char *key = styled(step->kernel, access->index[0], STYLE_RECORD);
-    for (unsigned d = 1; d < access->array->dim_count; d++)
-        key = arena_printf(step->kernel->code->arena, "%s, %s", key,
-                           styled(step->kernel, access->index[d], STYLE_RECORD));
-    return key;
-}
-
 static const struct element *find_element(struct step *step, const struct access *access)
 {
     const struct code *code = step->kernel->code;
-    const char *key = element_key(step, access);
     unsigned known = 0;
     struct element **end = &step->elements;
     for (; *end != NULL; end = &(*end)->next) {
-        if ((*end)->array == access->array && strcmp((*end)->key, key) == 0)
+        if (access_same_element((*end)->access, access))
             return *end;
         known += (*end)->array == access->array;
     }
     struct element *made = arena_alloc(code->arena, sizeof(*made));
-    *made = (struct element){.array = access->array, .access = access, .key = key};
+    *made = (struct element){.array = access->array, .access = access};
     made->suffix = known == 0 ? "" : arena_printf(code->arena, "_%u", known);
     made->member =
         name_take(code, &step->taken, arena_printf(code->arena, "%s_index%s", access->array->name.text, made->suffix));

@@ -35,6 +35,7 @@ device_load
 read embedded ncu
 template
 template_lex
+steps
 device
 expr+spec
 expr_lex notation
