@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "candidates_offer.h"
+#include "plan_join.h"
 #include "wide.h"
 
 struct context {
@@ -32,6 +33,7 @@ static bool usage_instructions(struct usage *usage, const struct context *contex
         if (!plan_instructions(&usage->instructions[i], context->arena, mapping, access, plan, reason))
             return false;
     }
+    plan_join(usage->instructions, context->arena, mapping, kernel, plan);
     return true;
 }
 

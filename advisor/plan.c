@@ -126,23 +126,27 @@ struct byte_flags {
     bool *storable;
 };
 
-static struct byte_flags flag_bytes(struct arena *arena, const struct mapping *mapping, const struct group *group,
-                                    const struct access *access)
+static struct byte_flags flags_of(struct arena *arena, const struct group *group)
 {
     struct byte_flags flags = {arena_array(arena, group->record_stride, 1),
                                arena_array(arena, group->record_stride, 1)};
     for (uint64_t i = 0; i < group->record_stride; i++)
         flags.storable[i] = !group->owned[i];
+    return flags;
+}
+
+static void flag_bytes(const struct byte_flags *flags, const struct mapping *mapping, const struct group *group,
+                       const struct access *access)
+{
     for (size_t i = 0; i < access->selected_count; i++) {
         const struct selected *selected = &access->selected[i];
         const struct placement *place = &mapping->leaves[selected->leaf];
         uint64_t from = place->offset - group->offset + selected->inner_offset;
         if (&mapping->groups[place->group] != group)
             continue;
-        memset(flags.touched + from, 1, selected->size);
-        memset(flags.storable + from, 1, selected->size);
+        memset(flags->touched + from, 1, selected->size);
+        memset(flags->storable + from, 1, selected->size);
     }
-    return flags;
 }
 
 static bool any_flag(const bool *flags, unsigned count)
@@ -190,23 +194,45 @@ static void add_piece(struct list *list, const struct mapping *mapping, const st
 }
 
 static void add_group_pieces(struct list *list, const struct mapping *mapping, const struct group *group,
-                             const struct access *access, bool store)
+                             const struct byte_flags *flags, bool store)
 {
-    struct byte_flags flags = flag_bytes(list->arena, mapping, group, access);
     unsigned width = plan_vector_bytes(mapping, group);
     for (uint64_t from = 0; from < group->record_stride; from += width)
-        add_piece(list, mapping, group, flags.touched, store ? flags.storable : NULL, from, width);
+        add_piece(list, mapping, group, flags->touched, store ? flags->storable : NULL, from, width);
+}
+
+size_t plan_piece_stores(struct instruction **out, struct arena *arena, const struct mapping *mapping,
+                         const struct access *const accesses[], size_t count)
+{
+    struct list list = {.arena = arena};
+    for (unsigned g = 0; g < mapping->group_count; g++) {
+        const struct group *group = &mapping->groups[g];
+        if (plan_vector_bytes(mapping, group) < 2)
+            continue;
+        struct byte_flags flags = flags_of(arena, group);
+        for (size_t i = 0; i < count; i++)
+            flag_bytes(&flags, mapping, group, accesses[i]);
+        add_group_pieces(&list, mapping, group, &flags, true);
+    }
+    *out = list.items;
+    return list.count;
 }
 
 /* Group by group: in pieces where that is more than bytes, else scalar by scalar. */
 static bool add_vector(struct list *list, const struct mapping *mapping, const struct access *access, bool store,
                        const char **reason)
 {
-    for (unsigned g = 0; g < mapping->group_count; g++)
-        if (plan_vector_bytes(mapping, &mapping->groups[g]) >= 2)
-            add_group_pieces(list, mapping, &mapping->groups[g], access, store);
-        else if (!add_scalars(list, mapping, &mapping->groups[g], access, reason))
-            return false;
+    for (unsigned g = 0; g < mapping->group_count; g++) {
+        const struct group *group = &mapping->groups[g];
+        if (plan_vector_bytes(mapping, group) < 2) {
+            if (!add_scalars(list, mapping, group, access, reason))
+                return false;
+            continue;
+        }
+        struct byte_flags flags = flags_of(list->arena, group);
+        flag_bytes(&flags, mapping, group, access);
+        add_group_pieces(list, mapping, group, &flags, store);
+    }
     return true;
 }
 
@@ -315,6 +341,7 @@ bool plan_instructions(struct instructions *out, struct arena *arena, const stru
     bool stored = access->op == ACCESS_WRITE || access->op == ACCESS_UPDATE;
     if (stored && !plan_list(&stores, mapping, access, plan, true, reason))
         return false;
-    *out = (struct instructions){loads.items, loads.count, stores.items, stores.count};
+    *out = (struct instructions){
+        .loads = loads.items, .load_count = loads.count, .stores = stores.items, .store_count = stores.count};
     return true;
 }

@@ -26,6 +26,7 @@ struct instruction {
     size_t leaf;            /* the leaf that it moves, or the first of those */
     uint64_t record_offset; /* bytes from the record's start in C's layout; a vector piece: in its stored record */
     unsigned record;        /* wide(4): its first byte belongs to record 4 g + this */
+    bool joined;            /* its piece of the record is moved with another instruction: plan_join */
     const struct instruction_term *terms;
     size_t term_count;
 };
@@ -36,6 +37,8 @@ struct instructions {
     size_t load_count;
     struct instruction *stores;
     size_t store_count;
+    const struct instruction *issued; /* the stores that generated code issues after this access: plan_join */
+    size_t issued_count;
 };
 
 /* The instructions of `access` by `plan`: PLAN_DIRECT, PLAN_VECTOR or PLAN_WIDE (a thread then does records 4 g to
@@ -44,6 +47,11 @@ struct instructions {
 bool plan_instructions(struct instructions *out, struct arena *arena, const struct mapping *mapping,
                        const struct access *access, const struct plan *plan, const char **reason)
     __attribute__((warn_unused_result));
+
+/* The stores by `vector` of the pieces of one element that several accesses own together, in the arena. Returns how
+ * many. What is in no piece is not among them. */
+size_t plan_piece_stores(struct instruction **out, struct arena *arena, const struct mapping *mapping,
+                         const struct access *const accesses[], size_t count);
 
 /* The widest piece (2 to 16 bytes) that vector access may use on this group of the mapping; 1 where there is none. */
 unsigned plan_vector_bytes(const struct mapping *mapping, const struct group *group);

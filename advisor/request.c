@@ -235,3 +235,11 @@ bool counts_add(struct counts *counts, const struct counts *more, uint64_t times
     }
     return true;
 }
+
+void counts_add_difference(struct counts *counts, const struct counts *now, const struct counts *before)
+{
+    uint64_t *to = &counts->instructions;
+    const uint64_t *above = &now->instructions, *below = &before->instructions;
+    for (unsigned i = 0; i < sizeof(*counts) / sizeof(*to); i++)
+        to[i] += above[i] - below[i];
+}

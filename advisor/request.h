@@ -55,4 +55,7 @@ void request_add_shared(struct counts *counts, const int64_t address[WARP_LANES]
 /* Adds the counts of `more`, `times` over. False where a count would pass 2^63 - 1. */
 bool counts_add(struct counts *counts, const struct counts *more, uint64_t times) __attribute__((warn_unused_result));
 
+/* Adds what `now` is above `before`, which it grew from, to counts that are no more than `now`. */
+void counts_add_difference(struct counts *counts, const struct counts *now, const struct counts *before);
+
 #endif

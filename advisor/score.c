@@ -18,7 +18,8 @@ static bool start_tallies(struct kernel_job *job)
         return false;
     for (unsigned i = 0; i < job->workers; i++) {
         struct tally *tally = &job->tallies[i];
-        tally->counts = calloc(job->slot_count + 1, sizeof(*tally->counts));
+        tally->counts = calloc(job->slot_count * 2 + 1, sizeof(*tally->counts));
+        tally->joined = tally->counts == NULL ? NULL : tally->counts + job->slot_count;
         tally->traffic = calloc(arrays, sizeof(*tally->traffic));
         tally->address = calloc(LAUNCH_THREADS_MAX, sizeof(int64_t));
         tally->place = calloc((size_t)LAUNCH_THREADS_MAX * PLACE_VECTORS, sizeof(int64_t));
@@ -173,7 +174,7 @@ static bool run_copies(struct kernel_job *job)
 static bool merge_tallies(struct kernel_job *job)
 {
     for (unsigned i = 1; i < job->workers; i++) {
-        for (size_t s = 0; s < job->slot_count; s++)
+        for (size_t s = 0; s < job->slot_count * 2; s++)
             if (!counts_add(&job->tallies[0].counts[s], &job->tallies[i].counts[s], 1))
                 return job_fail(job, "count-too-large", job->kernel->name.where, "a count passes 2^63 - 1");
         for (size_t n = 0; n < job->spec->array_count; n++)
@@ -204,11 +205,13 @@ static void put_access(struct kernel_score *out, const struct kernel_job *job, c
     if (access->op != ACCESS_WRITE) {
         score.op = access->op == ACCESS_ATOMIC ? ACCESS_ATOMIC : ACCESS_READ;
         score.counts = job->tallies[0].counts[access_slot(access, SLOT_LOADS)];
+        score.joined = job->tallies[0].joined[access_slot(access, SLOT_LOADS)];
         out->accesses[out->access_count++] = score;
     }
     if (access->op == ACCESS_WRITE || access->op == ACCESS_UPDATE) {
         score.op = ACCESS_WRITE;
         score.counts = job->tallies[0].counts[access_slot(access, SLOT_STORES)];
+        score.joined = job->tallies[0].joined[access_slot(access, SLOT_STORES)];
         out->accesses[out->access_count++] = score;
     }
 }

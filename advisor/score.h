@@ -26,6 +26,7 @@ struct access_score {
     enum phase phase;
     const char *candidate; /* what is done there, canonical */
     struct counts counts;  /* a phase's wavefronts and conflicts are those of its shared side */
+    struct counts joined;  /* of `counts`, what generated code does with another instruction: plan_join.h */
 };
 
 struct array_score {

@@ -14,6 +14,7 @@
  * and copy-out. */
 struct tally {
     struct counts *counts;
+    struct counts *joined;   /* of those, by slot, what is done with another instruction; behind `counts` in memory */
     struct traffic *traffic; /* an array; unused where traffic is not asked for */
     int64_t *address;        /* scratch: one a thread */
     int64_t *place;          /* scratch: PLACE_VECTORS times that */

@@ -200,10 +200,13 @@ static bool add_even(struct event_job *work, const struct instruction *what, con
     work->verdict = LAUNCH_ENOUGH; /* what fails from here on ends the counting */
     if (work->job->observer != NULL)
         show_request(work, what, place, &pattern);
-    const uint64_t *lines = &work->job->tallies[work->worker].counts[work->slot].lines, before = *lines;
+    const struct tally *tally = &work->job->tallies[work->worker];
+    const struct counts *counts = &tally->counts[work->slot], before = *counts;
     const bool added = job_add(work->job, work->worker, work->mapping->array, work->slot, work->stores, &pattern);
     if (added && work->job->traffic && !work->shared)
-        note_traffic(work, &pattern, *lines - before);
+        note_traffic(work, &pattern, counts->lines - before.lines);
+    if (added && what->joined)
+        counts_add_difference(&tally->joined[work->slot], counts, &before);
     return added;
 }
 
@@ -298,10 +301,15 @@ static enum launch_verdict on_event(void *opaque, unsigned worker, const struct 
     return LAUNCH_TAKEN;
 }
 
+static size_t counts_bytes(const struct kernel_job *job)
+{
+    return job->slot_count * 2 * sizeof(struct counts);
+}
+
 /* A snapshot holds the counts, then the traffic of each array, before the box at hand and in it. */
 static size_t snapshot_bytes(const struct kernel_job *job)
 {
-    return job->slot_count * sizeof(struct counts) + job->spec->array_count * 2 * sizeof(struct run_traffic);
+    return counts_bytes(job) + job->spec->array_count * 2 * sizeof(struct run_traffic);
 }
 
 static unsigned char *snapshot_at(const struct launch_context *context, unsigned worker, unsigned depth)
@@ -315,7 +323,7 @@ static void on_mark(void *opaque, unsigned worker, unsigned depth)
     struct kernel_job *job = context->job;
     unsigned char *snapshot = snapshot_at(context, worker, depth);
     const struct tally *tally = &job->tallies[worker];
-    memcpy(snapshot, tally->counts, job->slot_count * sizeof(struct counts));
+    memcpy(snapshot, tally->counts, counts_bytes(job));
     if (job->observer != NULL)
         job->observer->mark(job->observer->context, worker, depth);
     if (!job->traffic)
@@ -323,7 +331,7 @@ static void on_mark(void *opaque, unsigned worker, unsigned depth)
     end_run(job, worker, context->regions[worker].weight);
     if (depth == 0)
         end_box(job, worker, context->regions[worker].blocks);
-    snapshot += job->slot_count * sizeof(struct counts);
+    snapshot += counts_bytes(job);
     for (size_t n = 0; n < job->spec->array_count; n++) {
         const struct run_traffic parts[2] = {tally->traffic[n].sum, tally->traffic[n].box};
         memcpy(snapshot + n * sizeof(parts), parts, sizeof(parts));
@@ -337,10 +345,10 @@ static void on_rollback(void *opaque, unsigned worker, unsigned depth)
     struct kernel_job *job = context->job;
     const unsigned char *snapshot = snapshot_at(context, worker, depth);
     struct tally *tally = &job->tallies[worker];
-    memcpy(tally->counts, snapshot, job->slot_count * sizeof(struct counts));
+    memcpy(tally->counts, snapshot, counts_bytes(job));
     if (job->observer != NULL)
         job->observer->rollback(job->observer->context, worker, depth);
-    snapshot += job->slot_count * sizeof(struct counts);
+    snapshot += counts_bytes(job);
     for (size_t n = 0; job->traffic && n < job->spec->array_count; n++) {
         struct run_traffic parts[2];
         memcpy(parts, snapshot + n * sizeof(parts), sizeof(parts));

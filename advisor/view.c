@@ -102,6 +102,11 @@ static json_t *make_access(struct maker *maker, const struct access_score *score
         break;
     }
     put_counts(maker, object, &score->counts);
+    if (score->joined.instructions > 0) {
+        json_t *joined = json_object();
+        put_counts(maker, joined, &score->joined);
+        put(object, "joined", joined);
+    }
     if (score->space == SPACE_GLOBAL)
         put_quality(object, (double)score->counts.requests, (double)score->counts.sectors,
                     (double)score->counts.unique_bytes);

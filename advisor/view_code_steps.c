@@ -12,6 +12,8 @@ struct step {
     json_t *members, *copies, *locals, *accesses, *values;
     struct element *elements;
     struct value *shared_values;
+    const struct access *const *all; /* its accesses */
+    size_t all_count;
 };
 
 /* An element of an array that a step touches: accesses with the same index share it. */
@@ -21,6 +23,7 @@ struct element {
     const char *suffix;          /* "" for the first of its array, "_1" for the next */
     const char *arguments[2];    /* plain or of the first record; of record `record` */
     const char *member;          /* "particles_index": what a step says of it */
+    const char **images;         /* a group: the variable with the bytes of its record; NULL: none yet */
     struct element *next;
 };
 
@@ -121,6 +124,7 @@ static const struct element *find_element(struct step *step, const struct access
     }
     struct element *made = arena_alloc(code->arena, sizeof(*made));
     *made = (struct element){.array = access->array, .access = access};
+    made->images = arena_array(code->arena, array_code(code, access->array)->mapping->group_count, sizeof(char *));
     made->suffix = known == 0 ? "" : arena_printf(code->arena, "_%u", known);
     made->member =
         name_take(code, &step->taken, arena_printf(code->arena, "%s_index%s", access->array->name.text, made->suffix));
@@ -453,7 +457,7 @@ static json_t *pieces_view(const struct mapping *mapping, const struct group *gr
 {
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++) {
-        if (&mapping->groups[mapping->leaves[items[i].leaf].group] != group)
+        if (items[i].joined || &mapping->groups[mapping->leaves[items[i].leaf].group] != group)
             continue;
         json_t *view = json_object();
         put_number(view, "width", items[i].width);
@@ -564,6 +568,31 @@ static struct moved move_path(struct step *step, const struct access *access, co
     return moved;
 }
 
+/* Whether the step writes to the element what it has not loaded. */
+static bool is_overwritten(const struct step *step, const struct element *element)
+{
+    for (size_t i = 0; i < step->all_count; i++)
+        if (step->all[i]->op == ACCESS_WRITE && access_same_element(step->all[i], element->access))
+            return true;
+    return false;
+}
+
+/* The image of a group's record: the accesses to one element share it. */
+static json_t *image_view(struct step *step, const struct access *access, const struct element *element, unsigned group)
+{
+    const struct code *code = step->kernel->code;
+    json_t *view = json_object();
+    const bool fresh = element->images[group] == NULL;
+    if (fresh)
+        element->images[group] = name_take(
+            code, &step->taken, arena_printf(code->arena, "%s%s_bytes", access->array->name.text, element->suffix));
+    put_text(view, "image", element->images[group]);
+    put_flag(view, "declares", fresh);
+    put_flag(view, "zeroed", is_overwritten(step, element));
+    put_flag(view, "fresh_image", fresh && !access_loads(access));
+    return view;
+}
+
 /* The images of whole records that an access goes through, one a group that it touches: [{"image", "packed"...}...]. */
 static json_t *images_view(struct step *step, const struct access *access, const struct element *element,
                            const struct moved *moved, size_t count)
@@ -582,15 +611,11 @@ static json_t *images_view(struct step *step, const struct access *access, const
             json_decref(packed);
             continue;
         }
-        json_t *view = json_object();
-        put_text(view, "image",
-                 name_take(code, &step->taken,
-                           arena_printf(code->arena, "%s%s_bytes", access->array->name.text, element->suffix)));
+        json_t *view = image_view(step, access, element, g);
         put_text(view, "address", address_name(code, array, group));
         put_number(view, "image_bytes", group->record_stride);
-        put_flag(view, "fresh_image", !access_loads(access));
         put(view, "load_pieces", pieces_view(mapping, group, instructions->loads, instructions->load_count));
-        put(view, "store_pieces", pieces_view(mapping, group, instructions->stores, instructions->store_count));
+        put(view, "store_pieces", pieces_view(mapping, group, instructions->issued, instructions->issued_count));
         put(view, "packed", packed);
         add(list, view);
     }
@@ -684,7 +709,9 @@ json_t *step_view(struct kernel_code *kernel, const struct access *const accesse
                         .copies = json_array(),
                         .locals = json_array(),
                         .accesses = json_array(),
-                        .values = json_array()};
+                        .values = json_array(),
+                        .all = accesses,
+                        .all_count = count};
     add_member(&step, "std::int64_t", "thread", "", "in the whole launch");
     add_copy(&step, "thread",
              !kernel->wide ? "thread"

@@ -450,7 +450,7 @@ __global__ void __launch_bounds__(integrate_shape::threads) integrate(fluid_view
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
         step.fluid_force[q0] = sw::fetch(fluid.force(thread, q0));
-    alignas(16) unsigned char fluid_bytes[64];
+    alignas(16) unsigned char fluid_bytes[64] = {};
     sw::fetch<16>(fluid_bytes + 16, fluid.address_0(thread) + 16);
     sw::fetch<16>(fluid_bytes + 32, fluid.address_0(thread) + 32);
     std::memcpy(&step.fluid_pos, fluid_bytes + 16, sizeof(step.fluid_pos));
@@ -459,15 +459,13 @@ __global__ void __launch_bounds__(integrate_shape::threads) integrate(fluid_view
         step.fluid_vel_half[q0] = sw::fetch(fluid.vel_half(thread, q0));
     body(step);
     std::memcpy(fluid_bytes + 16, &step.fluid_pos, sizeof(step.fluid_pos));
-    sw::put<16>(fluid.address_0(thread) + 16, fluid_bytes + 16);
-    sw::put<8>(fluid.address_0(thread) + 32, fluid_bytes + 32);
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
         sw::put(fluid.vel_half(thread, q0), step.fluid_vel_half[q0]);
-    alignas(16) unsigned char fluid_bytes_[64] = {};
-    std::memcpy(fluid_bytes_ + 40, &step.fluid_vel, sizeof(step.fluid_vel));
-    sw::put<8>(fluid.address_0(thread) + 40, fluid_bytes_ + 40);
-    sw::put<16>(fluid.address_0(thread) + 48, fluid_bytes_ + 48);
+    std::memcpy(fluid_bytes + 40, &step.fluid_vel, sizeof(step.fluid_vel));
+    sw::put<16>(fluid.address_0(thread) + 16, fluid_bytes + 16);
+    sw::put<16>(fluid.address_0(thread) + 32, fluid_bytes + 32);
+    sw::put<16>(fluid.address_0(thread) + 48, fluid_bytes + 48);
 }
 
 // Launches integrate as described; returns what the launch returned

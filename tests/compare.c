@@ -75,16 +75,16 @@ static const char *phase_word(enum phase phase)
     return "";
 }
 
-static void compare_counts(struct text *out, const char *kernel, const struct access_score *score,
-                           const struct naive_access *naive)
+static void compare_counts(struct text *out, const char *kernel, const struct access_score *score, const char *what,
+                           const struct counts *counts, const struct counts *naive)
 {
     for (size_t f = 0; f < COUNT_FIELDS; f++) {
-        uint64_t ours = count_field(&score->counts, f);
-        uint64_t theirs = count_field(&naive->counts, f);
+        uint64_t ours = count_field(counts, f);
+        uint64_t theirs = count_field(naive, f);
         if (ours != theirs)
-            text_printf(out, "%s, access %u, %s of '%s' (%s)%s: %s %" PRIu64 ", naive %" PRIu64 "\n", kernel,
+            text_printf(out, "%s, access %u, %s of '%s' (%s)%s: %s%s %" PRIu64 ", naive %" PRIu64 "\n", kernel,
                         score->access->number, access_op_name(score->op), score->array->name.text, score->candidate,
-                        phase_word(score->phase), count_names[f], ours, theirs);
+                        phase_word(score->phase), what, count_names[f], ours, theirs);
     }
 }
 
@@ -98,7 +98,8 @@ static void compare_entry(struct text *out, const char *kernel, size_t entry, co
                     access_op_name(naive->op), phase_word(naive->phase));
         return;
     }
-    compare_counts(out, kernel, score, naive);
+    compare_counts(out, kernel, score, "", &score->counts, &naive->counts);
+    compare_counts(out, kernel, score, "joined ", &score->joined, &naive->joined);
 }
 
 static void compare_number(struct text *out, const char *kernel, const char *array, const char *what, uint64_t ours,

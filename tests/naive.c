@@ -242,6 +242,12 @@ struct box {
     struct counts in, out;
 };
 
+/* A flag each of an access's pieces: done with another instruction. */
+struct merged {
+    bool *flags;
+    size_t count;
+};
+
 /* Everything about one launch. */
 struct walk {
     const struct kernel *kernel;
@@ -251,6 +257,8 @@ struct walk {
     struct box *boxes;
     struct footprint *footprints;
     struct counts (*counts)[2]; /* by access number: loads, stores */
+    struct counts (*joined)[2]; /* of those, what is done with another instruction */
+    struct merged (*merged)[2]; /* which instructions those are */
     struct instruction_sets sets;
     struct naive_fault *fault;
     struct naive_fault misfit; /* of `bytes` */
@@ -643,6 +651,134 @@ static void add_vector_plan(struct operations *list, const struct map *map, cons
     }
 }
 
+/* ---- what accesses of one step share ------------------------------------------------------------------------------
+ */
+
+/* Numbers the steps: one goes on through accesses and lets, up to a load of an array that it stores. */
+static void number_steps(const struct statement *list, unsigned *step, unsigned *of, bool *stored, size_t arrays)
+{
+    for (; list != NULL; list = list->next) {
+        const struct access *access = list->kind == STATEMENT_ACCESS ? list->access : NULL;
+        const bool loads = access != NULL && (access->op == ACCESS_READ || access->op == ACCESS_UPDATE);
+        const bool nested = list->kind == STATEMENT_FOR || list->kind == STATEMENT_IF;
+        if (nested || (loads && stored[access->array->number])) {
+            ++*step;
+            memset(stored, 0, arrays);
+        }
+        if (access != NULL)
+            of[access->number] = *step;
+        if (access != NULL && access->op != ACCESS_READ)
+            stored[access->array->number] = true;
+        for (int side = 0; nested && side < 2; side++) {
+            number_steps(side == 0 ? list->body : list->otherwise, step, of, stored, arrays);
+            ++*step;
+            memset(stored, 0, arrays);
+        }
+    }
+}
+
+static bool same_element(const struct access *a, const struct access *b)
+{
+    for (unsigned d = 0; a->array == b->array && d < a->array->dim_count; d++)
+        if (!expr_same(a->index[d], b->index[d]))
+            return false;
+    return a->array == b->array;
+}
+
+/* The pieces of the first record that these accesses touch together. */
+static struct operations pieces_of(struct walk *walk, const struct map *map, const struct access *const accesses[],
+                                   size_t count, bool store)
+{
+    struct operations list = {.arena = walk->arena};
+    for (unsigned p = 0; p < map->part_count; p++) {
+        const struct part_map *part = &map->parts[p];
+        const uint64_t piece = vector_bytes(map, part);
+        if (piece < 2)
+            continue;
+        bool *touched = arena_array(walk->arena, part->stride, sizeof(*touched));
+        for (size_t i = 0; i < count; i++) {
+            const bool *one = touched_bytes(map, part, accesses[i], walk->arena);
+            for (uint64_t byte = 0; byte < part->stride; byte++)
+                touched[byte] |= one[byte];
+        }
+        for (uint64_t at = 0; at < part->stride; at += piece)
+            if (store)
+                add_vector_store(&list, part, touched, part->start, at, piece);
+            else if (any_in(touched, at, piece))
+                add_operation(&list, part->start + at, piece);
+    }
+    return list;
+}
+
+/* A load of what an access before it in the step has loaded. */
+static void merge_loads(struct walk *walk, const struct map *map, const struct access *access, const unsigned *steps)
+{
+    const struct operations own = pieces_of(walk, map, &access, 1, false);
+    bool *merged = arena_array(walk->arena, own.count + 1, sizeof(*merged));
+    walk->merged[access->number][false] = (struct merged){merged, own.count};
+    for (unsigned b = 0; b < access->number; b++) {
+        const struct access *before = walk->kernel->accesses[b];
+        if (steps[b] != steps[access->number] || before->op == ACCESS_WRITE || before->subscript_count > 0 ||
+            !same_element(before, access))
+            continue;
+        const struct operations others = pieces_of(walk, map, &before, 1, false);
+        for (size_t i = 0; i < own.count; i++)
+            for (size_t k = 0; k < others.count; k++)
+                merged[i] |= own.items[i].address == others.items[k].address;
+    }
+}
+
+/* Stores of a step inside one piece that it owns as a whole: all but the first. */
+static void merge_stores(struct walk *walk, const struct map *map, const struct access *first, const unsigned *steps)
+{
+    const struct access **all =
+        arena_array(walk->arena, walk->kernel->access_count + 1U, sizeof(const struct access *));
+    size_t count = 0;
+    for (unsigned a = 0; a < walk->kernel->access_count; a++) {
+        const struct access *access = walk->kernel->accesses[a];
+        if (steps[a] != steps[first->number] || access->array != first->array || access->op == ACCESS_READ)
+            continue;
+        if (access->subscript_count > 0 || !same_element(access, first))
+            return;
+        all[count++] = access;
+    }
+    if (count < 2 || all[0] != first)
+        return;
+    const struct operations together = pieces_of(walk, map, all, count, true);
+    bool *used = arena_array(walk->arena, together.count + 1, sizeof(*used));
+    for (size_t a = 0; a < count; a++) {
+        const struct operations own = pieces_of(walk, map, &all[a], 1, true);
+        bool *merged = arena_array(walk->arena, own.count + 1, sizeof(*merged));
+        walk->merged[all[a]->number][true] = (struct merged){merged, own.count};
+        for (size_t i = 0; i < own.count; i++) {
+            size_t k = 0;
+            while (own.items[i].address < together.items[k].address ||
+                   own.items[i].address >= together.items[k].address + together.items[k].width)
+                k++;
+            merged[i] = used[k];
+            used[k] = true;
+        }
+    }
+}
+
+static void merge_accesses(struct walk *walk, size_t array_count)
+{
+    const struct kernel *kernel = walk->kernel;
+    unsigned *steps = arena_array(walk->arena, kernel->access_count + 1U, sizeof(*steps)), step = 0;
+    bool *stored = arena_array(walk->arena, array_count + 1, sizeof(*stored));
+    number_steps(kernel->body, &step, steps, stored, array_count);
+    for (unsigned a = 0; a < kernel->access_count; a++) {
+        const struct access *access = kernel->accesses[a];
+        const struct map *map = &walk->maps[access->array->number];
+        if (map->candidate->plan.kind != PLAN_VECTOR || access->subscript_count > 0)
+            continue;
+        if (access->op != ACCESS_WRITE)
+            merge_loads(walk, map, access, steps);
+        if (access->op != ACCESS_READ)
+            merge_stores(walk, map, access, steps);
+    }
+}
+
 /* Four neighbouring records by one thread; events[0] is the first record's. */
 static void add_wide(struct operations *list, const struct map *map, const struct event *const events[])
 {
@@ -793,6 +929,18 @@ static void issue(struct walk *walk, struct counts *counts, const struct array *
                             op != ACCESS_READ);
 }
 
+static void add_counts(struct counts *to, const struct counts *more)
+{
+    if (!counts_add(to, more, 1))
+        abort();
+}
+
+/* Operation n of one or more records, of so many each: pieces come first. */
+static bool is_merged(const struct merged *merged, size_t n, size_t each)
+{
+    return merged->count > 0 && n % each < merged->count && merged->flags[n % each];
+}
+
 /* Lanes that execute the same access in the same trips: operation n of each is one instruction of the warp. */
 static void issue_group(struct walk *walk, const struct item *items, size_t count, bool store)
 {
@@ -813,8 +961,11 @@ static void issue_group(struct walk *walk, const struct item *items, size_t coun
             active[items[i].lane] = true;
             address[items[i].lane] = lists[i].items[n].address;
         }
-        issue(walk, &walk->counts[access->number][store], access->array, space, active, address,
-              lists[0].items[n].width, op);
+        struct counts one = {0};
+        issue(walk, &one, access->array, space, active, address, lists[0].items[n].width, op);
+        add_counts(&walk->counts[access->number][store], &one);
+        if (is_merged(&walk->merged[access->number][store], n, lists[0].count / items[0].records))
+            add_counts(&walk->joined[access->number][store], &one);
     }
 }
 
@@ -1189,11 +1340,13 @@ static void report_access(struct naive_kernel *out, const struct walk *walk, con
     if (access->op != ACCESS_WRITE) {
         entry.op = access->op == ACCESS_ATOMIC ? ACCESS_ATOMIC : ACCESS_READ;
         entry.counts = walk->counts[access->number][false];
+        entry.joined = walk->joined[access->number][false];
         add_entry(out, entry);
     }
     if (access->op == ACCESS_WRITE || access->op == ACCESS_UPDATE) {
         entry.op = ACCESS_WRITE;
         entry.counts = walk->counts[access->number][true];
+        entry.joined = walk->joined[access->number][true];
         add_entry(out, entry);
     }
     if (box->staged && box->copy_out && access == box->last) {
@@ -1201,6 +1354,7 @@ static void report_access(struct naive_kernel *out, const struct walk *walk, con
         entry.space = SPACE_GLOBAL;
         entry.op = ACCESS_WRITE;
         entry.counts = box->out;
+        entry.joined = (struct counts){0};
         add_entry(out, entry);
     }
 }
@@ -1264,8 +1418,11 @@ static bool walk_kernel(struct naive_kernel *out, const struct spec *spec, const
     walk.boxes = arena_array(arena, spec->array_count + 1, sizeof(*walk.boxes));
     walk.footprints = arena_array(arena, spec->array_count + 1, sizeof(*walk.footprints));
     walk.counts = arena_array(arena, kernel->access_count + 1U, sizeof(*walk.counts));
+    walk.joined = arena_array(arena, kernel->access_count + 1U, sizeof(*walk.joined));
+    walk.merged = arena_array(arena, kernel->access_count + 1U, sizeof(*walk.merged));
     if (!prepare_maps(&walk, spec, uses))
         return false;
+    merge_accesses(&walk, spec->array_count);
     walk.threads = kernel->block_threads * kernel->block_count;
     if (walk.wide)
         walk.threads = walk.threads / FOUR + walk.threads % FOUR;

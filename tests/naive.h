@@ -44,6 +44,7 @@ struct naive_access {
     enum array_space space;
     enum phase phase;
     struct counts counts;
+    struct counts joined; /* of those, what is done with another instruction */
 };
 
 struct naive_array {
