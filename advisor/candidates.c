@@ -75,6 +75,38 @@ static struct mapping *staged_mapping(const struct context *context, const struc
     return copy;
 }
 
+static uint64_t most_exchange_bytes(uint64_t most, const struct instruction *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t bytes = plan_exchange_bytes(&items[i]);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+/* Its warps have as much shared memory as the largest exchange takes. */
+static bool use_exchange(struct usage *usage, const struct context *context, const char **reason)
+{
+    enum { LANES = 32 };
+    const struct kernel *kernel = usage->kernel;
+    uint64_t of_warp = 0;
+    for (unsigned i = 0; i < kernel->access_count; i++) {
+        const struct instructions *instructions = &usage->instructions[i];
+        of_warp = most_exchange_bytes(of_warp, instructions->loads, instructions->load_count);
+        of_warp = most_exchange_bytes(of_warp, instructions->stores, instructions->store_count);
+    }
+    usage->exchange_bytes = (kernel->block_threads + LANES - 1) / LANES * of_warp;
+    if (of_warp == 0)
+        *reason = "no access takes a record in two or more pieces, of 128 bytes at most, that a warp could exchange";
+    else if (kernel->block_threads < LANES)
+        *reason = "a block has no whole warp, whose lanes could move their records together";
+    else if (usage->exchange_bytes > (uint64_t)context->device->shared_bytes_per_block)
+        *reason = "the warps of a block would exchange more than its shared memory holds";
+    else
+        return true;
+    return false;
+}
+
 /* Uses the plan in one kernel. False and the reason where it cannot serve there. */
 static bool use_plan(struct usage *usage, const struct context *context, const struct mapping *mapping,
                      const struct candidate *candidate, const char **reason)
@@ -84,6 +116,13 @@ static bool use_plan(struct usage *usage, const struct context *context, const s
     case PLAN_DIRECT:
     case PLAN_VECTOR:
         return usage_instructions(usage, context, mapping, &candidate->plan, reason);
+    case PLAN_SHUFFLE:
+        if (mapping->array->space == SPACE_SHARED) {
+            *reason = "the array is in shared memory";
+            return false;
+        }
+        return usage_instructions(usage, context, mapping, &candidate->plan, reason) &&
+               use_exchange(usage, context, reason);
     case PLAN_WIDE:
         if (mapping->array->space == SPACE_SHARED) {
             *reason = "the array is in shared memory";
@@ -102,13 +141,22 @@ static bool use_plan(struct usage *usage, const struct context *context, const s
     return false;
 }
 
-static bool use_direct(struct usage *usage, const struct context *context, const struct mapping *mapping,
-                       const char **reason)
+static bool use_simpler(struct usage *usage, const struct context *context, const struct mapping *mapping,
+                        enum plan_kind kind, const char **reason)
 {
-    usage->effective = (struct candidate){.layout = mapping->layout, .plan = {.kind = PLAN_DIRECT}};
+    usage->effective = (struct candidate){.layout = mapping->layout, .plan = {.kind = kind}};
     notation_complete(context->arena, &usage->effective);
     usage->stage = NULL;
+    usage->exchange_bytes = 0;
     return usage_instructions(usage, context, mapping, &usage->effective.plan, reason);
+}
+
+/* What a plan that cannot serve a kernel gives way to. */
+static bool give_way(struct usage *usage, const struct context *context, const struct mapping *mapping,
+                     enum plan_kind kind, const char **reason)
+{
+    return (kind == PLAN_SHUFFLE && use_simpler(usage, context, mapping, PLAN_VECTOR, reason)) ||
+           use_simpler(usage, context, mapping, PLAN_DIRECT, reason);
 }
 
 static struct option *apply(const struct context *context, const struct array *array, const struct candidate *candidate,
@@ -137,7 +185,7 @@ static struct option *apply(const struct context *context, const struct array *a
         }
         refusal =
             refusal == NULL ? arena_printf(context->arena, "in kernel '%s' %s", kernel->name.text, *reason) : refusal;
-        if (candidate->plan.kind == PLAN_DIRECT || !use_direct(usage, context, mapping, reason))
+        if (candidate->plan.kind == PLAN_DIRECT || !give_way(usage, context, mapping, candidate->plan.kind, reason))
             return NULL;
     }
     if (served > 0 || users == 0)
@@ -174,7 +222,8 @@ bool candidates_agree(bool *wide, const struct spec *spec, size_t kernel_number,
         if (option == NULL || !option->usages[kernel_number].used)
             continue;
         const struct usage *usage = &option->usages[kernel_number];
-        bool fits = usage->effective.plan.kind != PLAN_STAGED && tiles_follow(option->mapping);
+        const enum plan_kind kind = usage->effective.plan.kind;
+        bool fits = kind != PLAN_STAGED && kind != PLAN_SHUFFLE && tiles_follow(option->mapping);
         if (fits)
             continue;
         *reason = arena_printf(arena, "threads of kernel '%s' would do four records each, which '%s' cannot follow",

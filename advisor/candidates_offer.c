@@ -26,12 +26,17 @@ static bool same_instructions(const struct instruction *a, size_t a_count, const
     return true;
 }
 
+/* Whether its instructions are all that there is to a plan. */
+static bool is_only_instructions(const struct usage *usage)
+{
+    return usage->effective.plan.kind == PLAN_DIRECT || usage->effective.plan.kind == PLAN_VECTOR;
+}
+
 static bool same_usage(const struct usage *a, const struct usage *b)
 {
     if (!a->used)
         return true;
-    if (a->effective.plan.kind == PLAN_WIDE || b->effective.plan.kind == PLAN_WIDE ||
-        a->effective.plan.kind == PLAN_STAGED || b->effective.plan.kind == PLAN_STAGED)
+    if (!is_only_instructions(a) || !is_only_instructions(b))
         return strcmp(a->effective.text, b->effective.text) == 0;
     for (unsigned i = 0; i < a->kernel->access_count; i++) {
         const struct instructions *x = &a->instructions[i], *y = &b->instructions[i];
@@ -84,6 +89,8 @@ static void offer_plans(struct offering *offering, struct layout layout)
 {
     offer(offering, &layout, (struct plan){.kind = PLAN_DIRECT});
     offer(offering, &layout, (struct plan){.kind = PLAN_VECTOR});
+    if (layout.align == 0)
+        offer(offering, &layout, (struct plan){.kind = PLAN_SHUFFLE});
     offer(offering, &layout, (struct plan){.kind = PLAN_WIDE, .records = WIDE_RECORDS});
     /* A padded record staged is the plain one staged with holes: only the unpadded is offered. */
     if (layout.align != 0)

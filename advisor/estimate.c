@@ -34,6 +34,7 @@ struct job {
     const struct device *device;
     struct memory_work memory;
     double instructions, wavefronts;
+    double shuffles;
     double resident_warps; /* at once, whole chip */
     double chip_clocks;    /* a nanosecond, of the multiprocessors that have a block */
 };
@@ -70,12 +71,22 @@ static double warps_a_block(const struct kernel_score *score)
     return score->blocks > 0 ? (double)score->active_warps / (double)score->blocks : 0;
 }
 
+/* Of the threads' accesses to global memory only those that a warp does together have instructions that are no
+ * requests: two through shared memory for each that is, beside the two halves of an address that are shuffled. */
+static double shuffles_of(const struct access_score *access)
+{
+    if (access->space != SPACE_GLOBAL || access->phase != PHASE_THREADS)
+        return 0;
+    return (double)(access->counts.instructions - access->counts.requests);
+}
+
 static struct job job_of(const struct kernel_score *score, const struct device *device)
 {
     struct job job = {.score = score, .device = device, .memory = memory_work_of(score, device)};
     for (size_t i = 0; i < score->access_count; i++) {
         job.instructions += (double)score->accesses[i].counts.instructions;
         job.wavefronts += (double)score->accesses[i].counts.wavefronts;
+        job.shuffles += shuffles_of(&score->accesses[i]);
     }
     double multiprocessors = (double)device->multiprocessors, warps = (double)score->active_warps;
     job.resident_warps = (double)resident_blocks(score, device) * warps_a_block(score) * multiprocessors;
@@ -144,7 +155,8 @@ static double issue_ns(const struct job *job)
 {
     /* Address arithmetic goes with each memory instruction; indices, branch and exit with each warp. */
     const double of_instruction = 4, of_warp = 12;
-    const double issued = job->instructions * of_instruction + (double)job->score->active_warps * of_warp;
+    const double issued =
+        job->instructions * of_instruction + job->shuffles + (double)job->score->active_warps * of_warp;
     return issued / job->device->issue_per_clock / job->chip_clocks;
 }
 

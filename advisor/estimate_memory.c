@@ -159,8 +159,19 @@ static double stream_ns(const struct stream *stream, const struct kernel_score *
     return ns;
 }
 
+/* Places of DRAM that are opened to write: what a read brought goes back together with its neighbour, and so do sectors
+ * of a line that one request stores. */
+static double places_written(const struct array_score *array, const struct asked *asked, const struct chip *chip)
+{
+    const double sectors = (double)array->runs.written_sectors, pairs = (double)array->runs.written_pairs;
+    if (asked->store_lines < 1)
+        return sectors;
+    const double together = chip->random_reads ? 1 : clamp(asked->store_sectors / asked->store_lines - 1);
+    return sectors + together * (pairs - sectors);
+}
+
 /* In random order each visit is on its own: what L2 does not have is read as a pair. What is written goes back a sector
- * at a time, filled first where the visit leaves it in part; after a read, what it brought goes back together. */
+ * at a time where it is not stored together, filled first where the visit leaves it in part. */
 static double random_ns(const struct array_score *array, const struct asked *asked, const struct chip *chip,
                         double stores_ns)
 {
@@ -171,7 +182,7 @@ static double random_ns(const struct array_score *array, const struct asked *ask
     const double hit_ns = 1 / device->l2_lines_per_ns;
     const double pair_ns = 1 / device->dram_random_pairs_per_ns;
     const double sectors = (double)array->runs.written_sectors, fills = (double)array->runs.fill_sectors;
-    const double apart = chip->random_reads ? (double)array->runs.written_pairs : sectors;
+    const double apart = places_written(array, asked, chip);
     double ns = (double)array->runs.read_pairs * (misses * pair_ns + (visits - misses) * hit_ns);
     ns += misses * (sectors * SECTOR_BYTES / device->dram_write_gbs + fills * pair_ns);
     ns += misses * open_ns(apart, apart, chip->random_reads, device);
@@ -186,10 +197,11 @@ static struct chip chip_of(const struct kernel_score *score, const struct device
 {
     struct chip chip = {.device = device};
     double footprint = 0;
+    const double few = 0.25; /* blocks of an array in order that begin another page */
     const double kept = (double)device->l2_kept_bytes;
     for (size_t i = 0; i < score->array_count; i++) {
         footprint += (double)score->arrays[i].lines * LINE_BYTES;
-        chip.random_reads |= scattered(&score->arrays[i]) > 0 && score->arrays[i].runs.read_sectors > 0;
+        chip.random_reads |= scattered(&score->arrays[i]) > few && score->arrays[i].runs.read_sectors > 0;
     }
     chip.random_misses = footprint > kept ? 1 - kept / footprint : 0;
     chip.streamed = clamp(2 * (footprint - kept) / kept);

@@ -328,9 +328,8 @@ static const struct layout_rule layout_rules[] = {
 };
 
 static const struct plan_rule plan_rules[] = {
-    {"direct", PLAN_DIRECT, NULL, NULL},
-    {"vector", PLAN_VECTOR, NULL, NULL},
-    {"wide", PLAN_WIDE, read_records, "wide(4)"},
+    {"direct", PLAN_DIRECT, NULL, NULL},         {"vector", PLAN_VECTOR, NULL, NULL},
+    {"shuffle", PLAN_SHUFFLE, NULL, NULL},       {"wide", PLAN_WIDE, read_records, "wide(4)"},
     {"staged", PLAN_STAGED, read_staging, NULL},
 };
 
@@ -395,7 +394,7 @@ static bool fail_plan(struct parser *parser)
     if (guess.best != NULL)
         diag_note(parser->diags, "did you mean '%s'?", guess.best);
     else
-        diag_note(parser->diags, "plans are direct, vector, wide(4) and staged");
+        diag_note(parser->diags, "plans are direct, vector, shuffle, wide(4) and staged");
     return false;
 }
 
@@ -613,6 +612,8 @@ const char *notation_plan(struct arena *arena, const struct plan *plan)
         return "direct";
     case PLAN_VECTOR:
         return "vector";
+    case PLAN_SHUFFLE:
+        return "shuffle";
     case PLAN_WIDE:
         return arena_printf(arena, "wide(%u)", plan->records);
     case PLAN_STAGED:

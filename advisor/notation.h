@@ -42,7 +42,7 @@ struct split_group {
     const struct split_group *next;
 };
 
-enum plan_kind { PLAN_DIRECT, PLAN_VECTOR, PLAN_WIDE, PLAN_STAGED };
+enum plan_kind { PLAN_DIRECT, PLAN_VECTOR, PLAN_SHUFFLE, PLAN_WIDE, PLAN_STAGED };
 
 struct plan {
     enum plan_kind kind;

@@ -218,9 +218,46 @@ size_t plan_piece_stores(struct instruction **out, struct arena *arena, const st
     return list.count;
 }
 
-/* Group by group: in pieces where that is more than bytes, else scalar by scalar. */
+/* Whether every piece of this width with a touched byte may be stored whole. */
+static bool may_store_pieces(const struct byte_flags *flags, uint64_t bytes, unsigned width)
+{
+    for (uint64_t from = 0; from < bytes; from += width)
+        if (any_flag(flags->touched + from, width) && !all_flags(flags->storable + from, width))
+            return false;
+    return true;
+}
+
+/* The touched pieces as an exchange: of the widest width that they can all have. False where there is nothing to
+ * exchange, or too much for a thread's registers. */
+static bool add_exchange(struct list *list, const struct mapping *mapping, const struct group *group,
+                         const struct byte_flags *flags, bool store)
+{
+    unsigned width = plan_vector_bytes(mapping, group), count = 0;
+    while (store && width > 1 && !may_store_pieces(flags, group->record_stride, width))
+        width /= 2;
+    uint64_t *offsets = arena_array(list->arena, group->record_stride / width, sizeof(*offsets));
+    for (uint64_t from = 0; from < group->record_stride; from += width)
+        if (any_flag(flags->touched + from, width))
+            offsets[count++] = from;
+    if (count < 2 || (uint64_t)count * width > EXCHANGE_BYTES_MAX)
+        return false;
+    struct exchange *exchange = arena_alloc(list->arena, sizeof(*exchange));
+    *exchange = (struct exchange){count, offsets};
+    for (unsigned i = 0; i < count; i++)
+        list_add(list, (struct instruction){.offset = group->offset + offsets[i],
+                                            .stride = group->record_stride,
+                                            .width = width,
+                                            .leaf = leaf_at(mapping, group, offsets[i]),
+                                            .record_offset = offsets[i],
+                                            .exchange = exchange,
+                                            .piece = i});
+    return true;
+}
+
+/* Group by group: in pieces where that is more than bytes, else scalar by scalar. `together`: pieces are exchanged
+ * where they can be. */
 static bool add_vector(struct list *list, const struct mapping *mapping, const struct access *access, bool store,
-                       const char **reason)
+                       bool together, const char **reason)
 {
     for (unsigned g = 0; g < mapping->group_count; g++) {
         const struct group *group = &mapping->groups[g];
@@ -229,11 +266,19 @@ static bool add_vector(struct list *list, const struct mapping *mapping, const s
                 return false;
             continue;
         }
-        struct byte_flags flags = flags_of(list->arena, group);
+        const struct byte_flags flags = flags_of(list->arena, group);
         flag_bytes(&flags, mapping, group, access);
-        add_group_pieces(list, mapping, group, &flags, store);
+        if (!together || !add_exchange(list, mapping, group, &flags, store))
+            add_group_pieces(list, mapping, group, &flags, store);
     }
     return true;
+}
+
+uint64_t plan_exchange_bytes(const struct instruction *instruction)
+{
+    enum { LANES = 32 };
+    const struct exchange *exchange = instruction->exchange;
+    return exchange == NULL ? 0 : (uint64_t)LANES * (exchange->count | 1) * instruction->width;
 }
 
 /* One selected scalar of `records` neighbouring records where they are side by side: in the widest instructions. */
@@ -287,9 +332,10 @@ static bool plan_list(struct list *list, const struct mapping *mapping, const st
 {
     switch (plan->kind) {
     case PLAN_VECTOR:
+    case PLAN_SHUFFLE:
         if (access->subscript_count > 0)
             return add_direct(list, mapping, access, reason);
-        return add_vector(list, mapping, access, store, reason);
+        return add_vector(list, mapping, access, store, plan->kind == PLAN_SHUFFLE, reason);
     case PLAN_WIDE:
         return add_wide(list, mapping, access, plan->records, reason);
     case PLAN_STAGED:
@@ -312,13 +358,14 @@ static unsigned widest_vector_bytes(const struct mapping *mapping)
 static bool plan_serves(const struct mapping *mapping, const struct access *access, const struct plan *plan,
                         const char **reason)
 {
+    const bool pieces = plan->kind == PLAN_VECTOR || plan->kind == PLAN_SHUFFLE;
     if (plan->kind == PLAN_DIRECT)
         return true;
     if (access->bytes != 0)
         *reason = "an access sets the width of its instruction with 'bytes', which only 'direct' honours";
-    else if (plan->kind == PLAN_VECTOR && widest_vector_bytes(mapping) == 0)
+    else if (pieces && widest_vector_bytes(mapping) == 0)
         *reason = "vector pieces need whole records, which this layout takes apart";
-    else if (plan->kind == PLAN_VECTOR && widest_vector_bytes(mapping) < 2)
+    else if (pieces && widest_vector_bytes(mapping) < 2)
         *reason = "no piece of 2 or more bytes divides the record's stride and the array's base";
     else if (access->op == ACCESS_ATOMIC && plan->kind != PLAN_WIDE)
         *reason = "an atomic is one instruction a scalar";

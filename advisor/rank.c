@@ -132,6 +132,7 @@ static struct kernel_score *assemble(struct context *context, size_t k, bool wid
             out->shared_bytes += stage->bytes;
         else if (chosen[n]->array->space == SPACE_SHARED)
             out->shared_bytes += chosen[n]->array->offset + chosen[n]->mapping->bytes;
+        out->shared_bytes += chosen[n]->usages[k].exchange_bytes;
     }
     order_accesses(out->accesses, out->access_count);
     return out;
@@ -210,7 +211,8 @@ static bool rank_combination(struct ranked *out, struct context *context, struct
 /* How simple a candidate is, for ties: plain arrays of structures first. */
 static unsigned complexity(const struct option *option)
 {
-    static const unsigned of_plan[] = {[PLAN_DIRECT] = 0, [PLAN_VECTOR] = 1, [PLAN_WIDE] = 2, [PLAN_STAGED] = 3};
+    static const unsigned of_plan[] = {
+        [PLAN_DIRECT] = 0, [PLAN_VECTOR] = 1, [PLAN_SHUFFLE] = 2, [PLAN_WIDE] = 3, [PLAN_STAGED] = 4};
     unsigned layout = 0;
     switch (option->candidate.layout.kind) {
     case LAYOUT_AOS:
@@ -230,7 +232,7 @@ static unsigned complexity(const struct option *option)
         layout = 4;
         break;
     }
-    return layout * 8 + of_plan[option->candidate.plan.kind] * 2 +
+    return layout * 10 + of_plan[option->candidate.plan.kind] * 2 +
            (option->candidate.plan.pad != 0 || option->candidate.plan.swizzle);
 }
 

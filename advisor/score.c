@@ -288,6 +288,7 @@ static uint64_t block_shared_bytes(const struct kernel_job *job)
             bytes += option->array->offset + option->mapping->bytes;
         else if (stage != NULL)
             bytes += stage->bytes;
+        bytes += option->usages[job->kernel_number].exchange_bytes;
     }
     return bytes;
 }

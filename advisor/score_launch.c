@@ -184,16 +184,71 @@ static void show_request(const struct event_job *work, const struct instruction 
     observer->request(observer->context, work->worker, &request);
 }
 
+static bool is_full(const struct pattern *pattern, unsigned first)
+{
+    return pattern->threads - first >= WARP_LANES &&
+           (uint32_t)(pattern->active[first / 64] >> first % 64) == UINT32_MAX;
+}
+
+/* Gives the lanes of each full warp the pieces that they move for each other; returns how many warps are full. */
+static unsigned exchange_lanes(int64_t *address, const struct pattern *pattern, const struct instruction *what)
+{
+    const struct exchange *exchange = what->exchange;
+    unsigned warps = 0;
+    for (unsigned first = 0; first < pattern->threads; first += WARP_LANES) {
+        int64_t own[WARP_LANES];
+        if (!is_full(pattern, first))
+            continue;
+        memcpy(own, address + first, sizeof(own));
+        for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+            const unsigned number = what->piece * WARP_LANES + lane;
+            const uint64_t offset = exchange->offsets[number % exchange->count];
+            address[first + lane] =
+                own[number / exchange->count] + (int64_t)offset - (int64_t)exchange->offsets[what->piece];
+        }
+        warps++;
+    }
+    return warps;
+}
+
+/* The pieces on their way through shared memory, in the order of lanes on one side and each lane its own on the other.
+ */
+static bool add_exchange(struct event_job *work, const struct instruction *what, const struct pattern *pattern,
+                         uint64_t warps)
+{
+    const struct exchange *exchange = what->exchange;
+    const unsigned row = exchange->count | 1;
+    int64_t in_order[WARP_LANES], own[WARP_LANES];
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+        const unsigned number = what->piece * WARP_LANES + lane;
+        in_order[lane] = (int64_t)(number / exchange->count * row + number % exchange->count) * what->width;
+        own[lane] = (int64_t)(lane * row + what->piece) * what->width;
+    }
+    struct counts once = {0};
+    request_add_shared(&once, in_order, UINT32_MAX, what->width);
+    request_add_shared(&once, own, UINT32_MAX, what->width);
+    once.asked_bytes = once.unique_bytes = 0; /* they are those of the global side */
+    bool added = true;
+    for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++)
+        added = added && checked_mul_u64(&warps, warps, pattern->count[k]);
+    struct counts *counts = &work->job->tallies[work->worker].counts[work->slot];
+    if (added && counts_add(counts, &once, warps))
+        return true;
+    return job_fail(work->job, "count-too-large", work->job->kernel->name.where, "a count passes 2^63 - 1");
+}
+
 /* The lanes at a place that moves evenly. */
 static bool add_even(struct event_job *work, const struct instruction *what, const struct place *place)
 {
     struct pattern pattern = {.threads = work->event->thread_count,
                               .active = work->event->active,
-                              .address = work->job->tallies[work->worker].address,
                               .width = what->width,
                               .shared = work->shared};
-    place_addresses(work->job->tallies[work->worker].address, pattern.step, place, pattern.threads);
+    int64_t *address = work->job->tallies[work->worker].address;
+    place_addresses(address, pattern.step, place, pattern.threads);
+    pattern.address = address;
     memcpy(pattern.count, place->count, sizeof(pattern.count));
+    const unsigned together = what->exchange == NULL ? 0 : exchange_lanes(address, &pattern, what);
     work->verdict = judge_fixed_width(work, &pattern);
     if (work->verdict != LAUNCH_TAKEN)
         return false;
@@ -207,7 +262,7 @@ static bool add_even(struct event_job *work, const struct instruction *what, con
         note_traffic(work, &pattern, counts->lines - before.lines);
     if (added && what->joined)
         counts_add_difference(&tally->joined[work->slot], counts, &before);
-    return added;
+    return added && (together == 0 || add_exchange(work, what, &pattern, together));
 }
 
 /* Splits the box's dimensions until the lanes move evenly in each part: by whole tiles. */

@@ -112,7 +112,7 @@ static void put_helpers(const struct code *code, json_t *root, const json_t *arr
     put_flag(root, "converts_shared", any_flag(arrays, "converts_shared"));
     rows = rows || any_flag(kernels, "wide");
     put_flag(root, "has_rows", rows);
-    bool exchanges = any_flag(arrays, "has_exchange");
+    bool exchanges = any_flag(arrays, "has_exchange") || any_flag(kernels, "shuffles");
     put_flag(root, "has_exchanges", exchanges);
     put_flag(root, "has_pieces_moved", rows || exchanges);
 }

@@ -111,10 +111,18 @@ void put_conversion(const struct array_code *array, json_t *view)
     put_number(view, "convert_word", word < 4 ? word : 4);
 }
 
+const char *offsets_text(struct arena *arena, const uint64_t *offsets, size_t count)
+{
+    const char *list = "";
+    for (size_t i = 0; i < count; i++)
+        list = arena_printf(arena, i == 0 ? "%s%llu" : "%s, %llu", list, (unsigned long long)offsets[i]);
+    return list;
+}
+
 /* Whole records that a warp moves together: the widest pieces that divide a record and wherever one begins. */
 void put_exchange(const struct code *code, const struct array_code *array, json_t *view)
 {
-    enum { RECORD_BYTES_MAX = 128, WORD_BYTES = 4 };
+    enum { RECORD_BYTES_MAX = EXCHANGE_BYTES_MAX, WORD_BYTES = 4 };
     const struct array *a = array->array;
     const struct mapping *mapping = array->mapping;
     uint64_t all =
@@ -123,6 +131,10 @@ void put_exchange(const struct code *code, const struct array_code *array, json_
     bool whole = a->space == SPACE_GLOBAL && has_records_as_c(mapping);
     bool has = whole && piece >= WORD_BYTES && size > piece && size <= RECORD_BYTES_MAX;
     put_flag(view, "has_exchange", has);
+    uint64_t offsets[RECORD_BYTES_MAX / WORD_BYTES], count = 0;
+    for (uint64_t at = 0; has && at < size; at += piece)
+        offsets[count++] = at;
     put_number(view, "exchange_piece", has ? piece : 0);
+    put_text(view, "exchange_offsets", offsets_text(code->arena, offsets, count));
     put_text(view, "exchange", name_fresh(code, arena_printf(code->arena, "%s_exchange", a->name.text)));
 }

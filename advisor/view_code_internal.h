@@ -213,6 +213,8 @@ const char *part_offset_text(struct arena *arena, const struct part *part);
 /* Sets what converters between C's array and the layout need, and what a warp that moves its records together needs. */
 void put_conversion(const struct array_code *array, json_t *view);
 void put_exchange(const struct code *code, const struct array_code *array, json_t *view);
+/* "0, 16, 32": where a warp's pieces are in a record. */
+const char *offsets_text(struct arena *arena, const uint64_t *offsets, size_t count);
 
 /* ---- places: view_code_places.c -------------------------------------------------------------------------------------
  */
@@ -305,6 +307,9 @@ const char *tile_name(const struct code *code, const struct array *array);
 /* A part's accessor in the shared copy: its view, made for the addresses there. */
 json_t *accessor_view_at(const struct code *code, const struct array_code *array, const struct accessor *accessor,
                          const char *address);
+
+/* Shared memory of a warp for the records of a shuffled array: its name in the kernel. */
+const char *exchange_name(const struct code *code, const struct array *array);
 
 /* view_code_tables.c */
 json_t *tables_view(const struct code *code);

@@ -355,7 +355,7 @@ static json_t *locals_view(const struct kernel_code *kernel, const bool used[BUI
 /* Places what a kernel keeps in shared memory, one thing after the other. */
 struct shared_layout {
     uint64_t bytes, align;
-    json_t *arrays, *tiles;
+    json_t *arrays, *tiles, *exchanges;
     bool copies_in, copies_out;
 };
 
@@ -395,6 +395,24 @@ static bool place_tile(const struct kernel_code *kernel, struct shared_layout *l
     return true;
 }
 
+const char *exchange_name(const struct code *code, const struct array *array)
+{
+    return name_fresh(code, arena_printf(code->arena, "%s_pieces", array->name.text));
+}
+
+/* What the warps of a block exchange, each in its own part. */
+static void place_exchange(const struct kernel_code *kernel, struct shared_layout *layout, const struct array *array)
+{
+    enum { LANES = 32, ALIGN = 16 };
+    const uint64_t bytes = usage_of(kernel, array)->exchange_bytes;
+    const uint64_t warps = (kernel->kernel->block_threads + LANES - 1) / LANES;
+    json_t *view = json_object();
+    put_text(view, "object", exchange_name(kernel->code, array));
+    put_number(view, "offset", place_shared(layout, ALIGN, 0, bytes));
+    put_number(view, "bytes", bytes / warps);
+    add(layout->exchanges, view);
+}
+
 static bool lay_out_shared(const struct kernel_code *kernel, struct shared_layout *layout)
 {
     const struct kernel *k = kernel->kernel;
@@ -405,6 +423,9 @@ static bool lay_out_shared(const struct kernel_code *kernel, struct shared_layou
     for (const struct array *array = kernel->code->spec->arrays; array != NULL; array = array->next)
         if (usage_of(kernel, array)->used && usage_of(kernel, array)->stage != NULL)
             fine = place_tile(kernel, layout, array) && fine;
+    for (const struct array *array = kernel->code->spec->arrays; array != NULL; array = array->next)
+        if (usage_of(kernel, array)->used && usage_of(kernel, array)->exchange_bytes != 0)
+            place_exchange(kernel, layout, array);
     if (fine && layout->bytes > (uint64_t)kernel->code->device->shared_bytes_per_block) {
         diag_error(kernel->code->diags, "not-generated", k->name.where,
                    "kernel '%s' would need %llu bytes of shared memory, a block of '%s' has %lld", k->name.text,
@@ -427,6 +448,10 @@ static void put_shared(const struct kernel_code *kernel, struct shared_layout *l
     put_text(view, "in_block", in_block_text(kernel));
     put(view, "shared_arrays", layout->arrays);
     put(view, "tiles", layout->tiles);
+    put(view, "exchanges", layout->exchanges);
+    put_flag(view, "shuffles", json_array_size(layout->exchanges) > 0);
+    put_text(view, "warp", device_value(kernel, BUILTIN_WARP, ""));
+    put_text(view, "lane", device_value(kernel, BUILTIN_LANE, ""));
 }
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
@@ -600,7 +625,8 @@ static json_t *kernel_view(const struct code *code, const struct kernel *k, size
     kernel.wide = is_wide(&kernel);
     kernel.step_count = flow_count_steps(k);
     kernel.step_name = name_fresh(code, arena_printf(code->arena, "%s_step", name));
-    struct shared_layout layout = {.align = 16, .arrays = json_array(), .tiles = json_array()};
+    struct shared_layout layout = {
+        .align = 16, .arrays = json_array(), .tiles = json_array(), .exchanges = json_array()};
     json_t *view = json_object();
     bool fine = plans_fit(&kernel) && lay_out_shared(&kernel, &layout);
     put_shared(&kernel, &layout, view);

@@ -451,13 +451,18 @@ static bool has_pieces(const struct mapping *mapping, const struct group *group)
     return group->record_stride != 0 && plan_vector_bytes(mapping, group) > 1;
 }
 
-/* Those of one group's record. */
+static bool is_of_group(const struct mapping *mapping, const struct group *group, const struct instruction *item)
+{
+    return &mapping->groups[mapping->leaves[item->leaf].group] == group;
+}
+
+/* Those of one group's record that each lane moves by itself. */
 static json_t *pieces_view(const struct mapping *mapping, const struct group *group, const struct instruction *items,
                            size_t count)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++) {
-        if (items[i].joined || &mapping->groups[mapping->leaves[items[i].leaf].group] != group)
+        if (items[i].joined || items[i].exchange != NULL || !is_of_group(mapping, group, &items[i]))
             continue;
         json_t *view = json_object();
         put_number(view, "width", items[i].width);
@@ -465,6 +470,25 @@ static json_t *pieces_view(const struct mapping *mapping, const struct group *gr
         add(list, view);
     }
     return list;
+}
+
+/* Those that a warp moves together: {"piece", "offsets", ...}, or false. */
+static json_t *together_view(const struct moved *moved, const struct group *group, const struct instruction *items,
+                             size_t count)
+{
+    const struct kernel_code *kernel = moved->step->kernel;
+    size_t first = 0;
+    while (first < count && (!is_of_group(mapping_of(moved), group, &items[first]) || items[first].exchange == NULL))
+        first++;
+    if (first == count)
+        return json_false();
+    json_t *view = json_object();
+    put_number(view, "piece", items[first].width);
+    put_number(view, "count", items[first].exchange->count);
+    put_text(view, "offsets",
+             offsets_text(kernel->code->arena, items[first].exchange->offsets, items[first].exchange->count));
+    put_text(view, "exchange", exchange_name(kernel->code, moved->access->array));
+    return view;
 }
 
 /* Whether a value lies in the group's stored record as in C's, `delta` bytes further. */
@@ -524,8 +548,9 @@ static void add_packed(json_t *list, const struct moved *moved, const struct gro
 
 static bool is_vector(const struct kernel_code *kernel, const struct access *access)
 {
-    return !kernel->reference && usage_of(kernel, access->array)->effective.plan.kind == PLAN_VECTOR &&
-           access->subscript_count == 0 && access->op != ACCESS_ATOMIC;
+    const enum plan_kind kind = usage_of(kernel, access->array)->effective.plan.kind;
+    return !kernel->reference && (kind == PLAN_VECTOR || kind == PLAN_SHUFFLE) && access->subscript_count == 0 &&
+           access->op != ACCESS_ATOMIC;
 }
 
 static void report_atomic(struct kernel_code *kernel, const struct access *access, const char *why)
@@ -614,6 +639,8 @@ static json_t *images_view(struct step *step, const struct access *access, const
         json_t *view = image_view(step, access, element, g);
         put_text(view, "address", address_name(code, array, group));
         put_number(view, "image_bytes", group->record_stride);
+        put(view, "load_together", together_view(moved, group, instructions->loads, instructions->load_count));
+        put(view, "store_together", together_view(moved, group, instructions->stores, instructions->store_count));
         put(view, "load_pieces", pieces_view(mapping, group, instructions->loads, instructions->load_count));
         put(view, "store_pieces", pieces_view(mapping, group, instructions->issued, instructions->issued_count));
         put(view, "packed", packed);

@@ -168,53 +168,116 @@ __device__ inline void copy_records(unsigned char *tile, unsigned char *records,
     }
 }
 
-// Whole records of one warp, a lane's each, moved together: every instruction moves pieces of BYTES that lie side by side,
-// one record after the other, where a thread on its own would touch 32 places far apart with each.
-template <class Record, int BYTES>
-struct warp_exchange {
-    static constexpr int pieces = int(sizeof(Record)) / BYTES, row = pieces | 1; // odd: a lane's pieces in banks of their own
+// Nothing, but all of a piece goes through it, so that it is loaded in one instruction whatever of it is used.
+__device__ inline void keep_whole(piece<16> &part)
+{
+    asm("" : "+r"(part.x), "+r"(part.y), "+r"(part.z), "+r"(part.w));
+}
+
+__device__ inline void keep_whole(piece<8> &part)
+{
+    asm("" : "+r"(part.x), "+r"(part.y));
+}
+
+template <class Piece>
+__device__ inline void keep_whole(Piece &part)
+{
+    unsigned all = part.x;
+    asm("" : "+r"(all));
+    part.x = decltype(part.x)(all);
+}
+
+// Pieces of BYTES at OFFSETS of records, a record for each lane of a warp. Where all 32 lanes are there they move them
+// together: every instruction moves pieces that lie side by side, one record after the other, where a thread on its own
+// would touch 32 places far apart with each. Elsewhere each lane moves its own.
+template <int BYTES, int... OFFSETS>
+struct warp_pieces {
+    static constexpr unsigned pieces = sizeof...(OFFSETS), row = pieces | 1; // odd: a lane's pieces in banks of their own
     piece<BYTES> all[32 * row];
 
-    // All 32 lanes call it, each with the address of its record
-    __device__ Record load(const unsigned char *place)
+    // In shared memory, for one warp
+    static __device__ warp_pieces &at(unsigned char *memory)
     {
-        const int lane = int(threadIdx.x) % 32;
-        piece<BYTES> part[pieces];
-        SECTORWISE_UNROLL
-        for (int i = 0; i < pieces; ++i)
-            part[i] = *place_of<const piece<BYTES>>(place, i * 32 + lane);
-        SECTORWISE_UNROLL
-        for (int i = 0; i < pieces; ++i)
-            all[(i * 32 + lane) / pieces * row + (i * 32 + lane) % pieces] = part[i];
-        __syncwarp();
-        Record record;
-        SECTORWISE_UNROLL
-        for (int i = 0; i < pieces; ++i)
-            move_out<BYTES>(bytes_of(record) + i * BYTES, bytes_of(all[lane * row + i]));
-        __syncwarp();
-        return record;
+        return *reinterpret_cast<warp_pieces *>(memory);
     }
-    __device__ void store(unsigned char *place, const Record &record)
+    // From the lane's record to the same offsets of its image
+    __device__ void load(unsigned char *image, const unsigned char *record, [[maybe_unused]] unsigned lane)
     {
-        const int lane = int(threadIdx.x) % 32;
-        SECTORWISE_UNROLL
-        for (int i = 0; i < pieces; ++i)
-            move_in<BYTES>(bytes_of(all[lane * row + i]), bytes_of(record) + i * BYTES);
-        __syncwarp();
-        SECTORWISE_UNROLL
-        for (int i = 0; i < pieces; ++i)
-            *place_of<piece<BYTES>>(place, i * 32 + lane) = all[(i * 32 + lane) / pieces * row + (i * 32 + lane) % pieces];
-        __syncwarp();
+        if (__activemask() == 0xffffffffu) {
+            piece<BYTES> part[pieces];
+            turn own(lane), stored(lane);
+            __syncwarp(); // what other lanes have stored is there
+            SECTORWISE_UNROLL
+            for (unsigned i = 0; i < pieces; ++i, own.go_on())
+                part[i] = *reinterpret_cast<const piece<BYTES> *>(own.place(record));
+            SECTORWISE_UNROLL
+            for (unsigned i = 0; i < pieces; ++i, stored.go_on())
+                all[stored.record * row + stored.number] = part[i];
+            __syncwarp();
+            SECTORWISE_UNROLL
+            for (unsigned i = 0; i < pieces; ++i) {
+                piece<BYTES> mine = all[lane * row + i];
+                keep_whole(mine);
+                std::memcpy(image + offset_of(i), &mine, BYTES);
+            }
+            __syncwarp();
+            return;
+        }
+        (move<BYTES>(image + OFFSETS, record + OFFSETS), ...);
+    }
+    __device__ void store(unsigned char *record, const unsigned char *image, [[maybe_unused]] unsigned lane)
+    {
+        if (__activemask() == 0xffffffffu) {
+            turn own(lane);
+            SECTORWISE_UNROLL
+            for (unsigned i = 0; i < pieces; ++i)
+                move_in<BYTES>(bytes_of(all[lane * row + i]), image + offset_of(i));
+            __syncwarp();
+            SECTORWISE_UNROLL
+            for (unsigned i = 0; i < pieces; ++i, own.go_on())
+                *reinterpret_cast<piece<BYTES> *>(own.place(record)) = all[own.record * row + own.number];
+            __syncwarp();
+            return;
+        }
+        (move<BYTES>(record + OFFSETS, image + OFFSETS), ...);
     }
 
 private:
-    // Piece `number` of the warp's
-    template <class Piece, class Byte>
-    static __device__ Piece *place_of(Byte *place, int number)
+    static __device__ unsigned offset_of(unsigned number)
     {
-        const unsigned long long mine = reinterpret_cast<unsigned long long>(place);
-        return reinterpret_cast<Piece *>(__shfl_sync(0xffffffffu, mine, number / pieces)) + number % pieces;
+        constexpr unsigned offsets[] = { OFFSETS... };
+        if constexpr (offsets[pieces - 1] - offsets[0] == (pieces - 1) * BYTES) {
+            return offsets[0] + number * BYTES;
+        } else {
+            unsigned offset = offsets[0];
+            SECTORWISE_UNROLL
+            for (unsigned i = 1; i < pieces; ++i)
+                offset = number < i ? offset : offsets[i];
+            return offset;
+        }
     }
+    // Whose piece it is a lane's turn to move, of the 32 records' pieces one after the other, and which of them
+    struct turn {
+        unsigned record, number;
+
+        explicit __device__ turn(unsigned lane) : record(lane * (65536 / pieces + 1) / 65536), number(lane - record * pieces)
+        {
+        }
+        // 32 pieces further
+        __device__ void go_on()
+        {
+            const bool next = 32 % pieces != 0 && number + 32 % pieces >= pieces;
+            record += 32 / pieces + next;
+            number += 32 % pieces - (next ? pieces : 0);
+        }
+        // Where it is, of lanes that each say where their record is
+        __device__ unsigned char *place(const unsigned char *mine) const
+        {
+            const unsigned long long address = reinterpret_cast<unsigned long long>(mine);
+            const unsigned long long theirs = __shfl_sync(0xffffffffu, address, int(record));
+            return reinterpret_cast<unsigned char *>(theirs + offset_of(number));
+        }
+    };
 };
 
 } // namespace sw
@@ -244,21 +307,18 @@ inline cudaError_t to_aos_device(Box *array, boxes_view view, cudaStream_t strea
 // A record of atoms for each thread of a warp, wherever it is: as get and set, but the warp moves its 32 records together,
 // which gathers and scatters of whole records gain by. Each warp of a block, which is of one dimension, has an
 // atoms_exchange in shared memory. A warp of which some threads are elsewhere goes a record at a time.
-using atoms_exchange = sw::warp_exchange<Atom, 16>;
+using atoms_exchange = sw::warp_pieces<16, 0, 16>;
 
 __device__ inline Atom get_together(const atoms_view &view, std::int64_t i, atoms_exchange &exchange)
 {
-    if (__activemask() != 0xffffffffu)
-        return view.get(i);
-    return exchange.load(view.address(i));
+    Atom record;
+    exchange.load(sw::bytes_of(record), view.address(i), threadIdx.x % 32);
+    return record;
 }
 
 __device__ inline void set_together(const atoms_view &view, std::int64_t i, const Atom &record, atoms_exchange &exchange)
 {
-    if (__activemask() != 0xffffffffu)
-        view.set(i, record);
-    else
-        exchange.store(view.address(i), record);
+    exchange.store(view.address(i), sw::bytes_of(record), threadIdx.x % 32);
 }
 
 // atoms from C's array of Atom in order, and back: on the host

@@ -163,7 +163,8 @@ static const struct {
      "row-major;column-major;pitch(132);tiled(8 8);soa;aosoa(8)"},
 };
 
-static const char *const plans[] = {"direct", "vector", "wide(4)", "staged", "staged(pad=1)", "staged(swizzle)"};
+static const char *const plans[] = {"direct", "vector",        "shuffle",        "wide(4)",
+                                    "staged", "staged(pad=1)", "staged(swizzle)"};
 
 enum { CASES = sizeof(cases) / sizeof(cases[0]), PLANS = sizeof(plans) / sizeof(plans[0]) };
 
@@ -352,7 +353,7 @@ static const struct {
     const char *offered;
 } offers[] = {
     {"of=\"Holes\" extent=\"1024\"", LINE_OF, "<read array=\"a\" field=\"x y\" index=\"thread\"/>",
-     "aos/direct aos/vector aos/staged aos/staged(pad=1) "
+     "aos/direct aos/vector aos/shuffle aos/staged aos/staged(pad=1) "
      "aos(align=16)/direct aos(align=16)/vector "
      "aos(reorder)/direct aos(reorder)/vector aos(reorder)/staged aos(reorder)/staged(pad=1) "
      "aos(reorder)/staged(swizzle) aos(align=32 reorder)/direct aos(align=32 reorder)/vector "

@@ -302,10 +302,12 @@ static void check_pick(const char *row_mode, const char *traffic, const char *fi
     arena_free(&arena);
 }
 
-START_TEST(gathers_of_records_pick_vectors_of_structures)
+/* Each lane its own record where that reads as much, all together where the sectors written are whole by it: an H200
+ * takes 1.09 ms for the shuffled update of 16 million records of 16 floats, 1.76 ms for the one by vectors. */
+START_TEST(gathers_of_records_pick_structures)
 {
     check_pick("read", "gather", "8", "8", "aos/vector");
-    check_pick("update", "gather", "16", "16", "aos/vector");
+    check_pick("update", "gather", "16", "16", "aos/shuffle");
 }
 END_TEST
 
@@ -347,7 +349,7 @@ Suite *estimate_suite(void)
     tcase_add_test(rows, times_at_16_mib);
     tcase_add_test(rows, sectors_of_l2_and_dram);
     suite_add_tcase(suite, rows);
-    tcase_add_test(picks, gathers_of_records_pick_vectors_of_structures);
+    tcase_add_test(picks, gathers_of_records_pick_structures);
     tcase_add_test(picks, streams_of_a_field_pick_wide_arrays);
     tcase_add_test(picks, what_nobody_sees_decides_nothing);
     suite_add_tcase(suite, picks);

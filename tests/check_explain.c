@@ -444,6 +444,11 @@ static unsigned compare_with_score(struct bench *bench)
                 (scored->phase == PHASE_COPY_IN ? scored->access->op != ACCESS_WRITE
                                                 : scored->access->op != ACCESS_READ)) {
                 struct counts wanted = scored->counts;
+                /* What a warp exchanges on the way is no request and not shown. */
+                if (scored->phase == PHASE_THREADS && scored->space == SPACE_GLOBAL) {
+                    wanted.instructions = wanted.requests;
+                    wanted.wavefronts = wanted.conflicts = 0;
+                }
                 if (scored->phase == PHASE_THREADS && memcmp(&sum, &wanted, sizeof(sum)) != 0)
                     ck_abort_msg("kernel %s, access %u (%s): requests %llu for %llu, sectors %llu for %llu",
                                  kernel->kernel->name.text, scored->access->number, scored->candidate,
@@ -462,7 +467,8 @@ static unsigned compare_with_score(struct bench *bench)
 
 static const char *const layouts[] = {"aos",       "soa",          "aosoa(32)",  "aosoa(8)",
                                       "row-major", "column-major", "tiled(8 4)", "aos(reorder)"};
-static const char *const plans[] = {"direct", "vector", "wide(4)", "staged", "staged(pad=1)", "staged(swizzle)"};
+static const char *const plans[] = {"direct", "vector",        "shuffle",        "wide(4)",
+                                    "staged", "staged(pad=1)", "staged(swizzle)"};
 enum { LAYOUTS = sizeof(layouts) / sizeof(layouts[0]), PLANS = sizeof(plans) / sizeof(plans[0]) };
 
 /* Every layout with every plan, for the array of `which`; those that do not apply are passed over. */

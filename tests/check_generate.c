@@ -171,7 +171,7 @@ static json_int_t number(const json_t *object, const char *key)
 }
 
 /* How many instructions the moves of an access stand for, and its pieces of whole records. */
-static json_int_t count_moves(const json_t *access, const char *pieces)
+static json_int_t count_moves(const json_t *access, const char *pieces, const char *together)
 {
     json_int_t count = 0;
     size_t i, j;
@@ -182,8 +182,11 @@ static json_int_t count_moves(const json_t *access, const char *pieces)
         json_array_foreach(json_object_get(move, "loops"), j, loop) times *= number(loop, "count");
         count += times;
     }
-    json_array_foreach(json_object_get(access, "images"), i, image) count +=
-        (json_int_t)json_array_size(json_object_get(image, pieces));
+    json_array_foreach(json_object_get(access, "images"), i, image)
+    {
+        count += (json_int_t)json_array_size(json_object_get(image, pieces));
+        count += number(json_object_get(image, together), "count");
+    }
     return count + (json_int_t)json_array_size(json_object_get(access, "raws"));
 }
 
@@ -212,12 +215,12 @@ static void compare_access(struct tally *tally, const json_t *view, const char *
     const struct instructions *instructions = &usage->instructions[access->number];
     const size_t loads = count_apart(instructions->loads, instructions->load_count);
     bool wide = usage->effective.plan.kind == PLAN_WIDE;
-    const json_int_t moves = count_moves(view, "load_pieces");
+    const json_int_t moves = count_moves(view, "load_pieces", "load_together");
     if (instructions->load_count > 0 && !wide)
         ck_assert_msg(moves == (json_int_t)loads, "%s: %lld moves for %zu loads", where, (long long)moves, loads);
     if (instructions->store_count > 0 && !wide)
         tally->unstored += (json_int_t)count_apart(instructions->stores, instructions->store_count) -
-                           count_moves(view, "store_pieces");
+                           count_moves(view, "store_pieces", "store_together");
     tally->compared++;
 }
 

@@ -41,6 +41,8 @@ static const struct {
     {"step.writes", "step.values"},
     {"step.adds", "step.values"},
     {".load_pieces", "step.accesses.pieces"},
+    {".load_together", "step.accesses.together"},
+    {".store_together", "step.accesses.together"},
     {".store_pieces", "step.accesses.pieces"},
 };
 

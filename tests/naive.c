@@ -483,6 +483,7 @@ static bool run_thread(struct walk *walk, uint64_t thread, struct trace *trace)
 struct operation {
     uint64_t address; /* from the space's 256-byte boundary */
     unsigned width;
+    unsigned together, number; /* one of so many pieces of a record that a whole warp exchanges, from 0; else 0 */
 };
 
 struct operations {
@@ -494,7 +495,7 @@ struct operations {
 static void add_operation(struct operations *list, uint64_t address, uint64_t width)
 {
     list->items = arena_grow(list->arena, list->items, list->count, &list->capacity, sizeof(*list->items));
-    list->items[list->count++] = (struct operation){address, (unsigned)width};
+    list->items[list->count++] = (struct operation){.address = address, .width = (unsigned)width};
 }
 
 static const struct part_map *part_of(const struct map *map, const struct selected *selected)
@@ -637,13 +638,58 @@ static void add_vector_part(struct operations *list, const struct map *map, cons
     }
 }
 
+/* The width of the pieces that a warp exchanges: such that none with a touched byte holds what may not be stored. */
+static uint64_t shuffle_bytes(const struct map *map, const struct part_map *part, const bool *touched, bool store)
+{
+    uint64_t piece = vector_bytes(map, part);
+    for (uint64_t at = 0; store && at < part->stride;) {
+        if (any_in(touched, at, piece) && !may_cover(part, touched, at, piece)) {
+            piece /= 2;
+            at = 0;
+        } else {
+            at += piece;
+        }
+    }
+    return piece;
+}
+
+/* The touched pieces of one part's record, marked as those that a whole warp exchanges; one alone, or more than 128
+ * bytes, are as by `vector`. */
+static void add_shuffle_part(struct operations *list, const struct map *map, const struct part_map *part,
+                             const struct event *event, bool store)
+{
+    const bool *touched = touched_bytes(map, part, event->access, list->arena);
+    uint64_t record = map->array->offset + part->start + naive_record(map, part, event->index);
+    uint64_t piece = shuffle_bytes(map, part, touched, store);
+    unsigned count = 0;
+    for (uint64_t at = 0; at < part->stride; at += piece)
+        count += any_in(touched, at, piece);
+    if (count < 2 || count * piece > 128) {
+        add_vector_part(list, map, part, event, store);
+        return;
+    }
+    unsigned number = 0;
+    for (uint64_t at = 0; at < part->stride; at += piece) {
+        if (!any_in(touched, at, piece))
+            continue;
+        add_operation(list, record + at, piece);
+        list->items[list->count - 1].together = count;
+        list->items[list->count - 1].number = number++;
+    }
+}
+
 /* Part after part; what is in no whole record, or in one that no wide piece suits, goes as by `direct`. */
 static void add_vector_plan(struct operations *list, const struct map *map, const struct event *event, bool store)
 {
     const struct access *access = event->access;
-    for (unsigned p = 0; p < map->part_count; p++)
-        if (vector_bytes(map, &map->parts[p]) >= 2)
+    for (unsigned p = 0; p < map->part_count; p++) {
+        if (vector_bytes(map, &map->parts[p]) < 2)
+            continue;
+        if (map->candidate->plan.kind == PLAN_SHUFFLE)
+            add_shuffle_part(list, map, &map->parts[p], event, store);
+        else
             add_vector_part(list, map, &map->parts[p], event, store);
+    }
     for (size_t s = 0; s < access->selected_count; s++) {
         const struct selected *selected = &access->selected[s];
         if (vector_bytes(map, part_of(map, selected)) < 2)
@@ -860,7 +906,8 @@ static void add_plan(struct operations *list, const struct walk *walk, const str
         return;
     }
     for (unsigned r = 0; r < count; r++) {
-        if (plan == PLAN_VECTOR && access->subscript_count == 0 && access->op != ACCESS_ATOMIC && access->bytes == 0)
+        if ((plan == PLAN_VECTOR || plan == PLAN_SHUFFLE) && access->subscript_count == 0 &&
+            access->op != ACCESS_ATOMIC && access->bytes == 0)
             add_vector_plan(list, map, events[r], store);
         else if (plan == PLAN_STAGED)
             add_staged(list, walk, map, events[r], thread);
@@ -941,6 +988,37 @@ static bool is_merged(const struct merged *merged, size_t n, size_t each)
     return merged->count > 0 && n % each < merged->count && merged->flags[n % each];
 }
 
+/* Piece `piece` of the 32 records' `together` each: it is in a row of an odd number of them, a row a record. */
+static uint64_t exchange_place(const struct operation *operation, unsigned piece)
+{
+    unsigned row = operation->together % 2 == 0 ? operation->together + 1 : operation->together;
+    return (piece / operation->together * row + piece % operation->together) * operation->width;
+}
+
+/* Operation n of a whole warp that exchanges its pieces: each lane has the piece whose turn it is, and all pass through
+ * shared memory, in turn and by record. */
+static void exchange(struct walk *walk, struct counts *counts, const struct operations lists[], size_t n,
+                     const struct array *array, uint64_t address[])
+{
+    const struct operation *operation = &lists[0].items[n];
+    struct counts shared = {0};
+    bool active[LANES];
+    uint64_t in_turn[LANES], by_record[LANES];
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        unsigned turn = operation->number * LANES + lane;
+        size_t first = n - operation->number;
+        address[lane] = lists[turn / operation->together].items[first + turn % operation->together].address;
+        active[lane] = true;
+        in_turn[lane] = exchange_place(operation, turn);
+        by_record[lane] = exchange_place(operation, lane * operation->together + operation->number);
+    }
+    issue(walk, &shared, array, SPACE_SHARED, active, in_turn, (unsigned)operation->width, ACCESS_READ);
+    issue(walk, &shared, array, SPACE_SHARED, active, by_record, (unsigned)operation->width, ACCESS_READ);
+    counts->instructions += shared.instructions;
+    counts->wavefronts += shared.wavefronts;
+    counts->conflicts += shared.conflicts;
+}
+
 /* Lanes that execute the same access in the same trips: operation n of each is one instruction of the warp. */
 static void issue_group(struct walk *walk, const struct item *items, size_t count, bool store)
 {
@@ -962,6 +1040,8 @@ static void issue_group(struct walk *walk, const struct item *items, size_t coun
             address[items[i].lane] = lists[i].items[n].address;
         }
         struct counts one = {0};
+        if (count == LANES && lists[0].items[n].together > 0)
+            exchange(walk, &walk->counts[access->number][store], lists, n, access->array, address);
         issue(walk, &one, access->array, space, active, address, lists[0].items[n].width, op);
         add_counts(&walk->counts[access->number][store], &one);
         if (is_merged(&walk->merged[access->number][store], n, lists[0].count / items[0].records))
@@ -1397,7 +1477,7 @@ static bool prepare_maps(struct walk *walk, const struct spec *spec, const struc
         bool vectors = false;
         for (unsigned p = 0; p < map->part_count; p++)
             vectors |= vector_bytes(map, &map->parts[p]) >= 2;
-        if (plan == PLAN_VECTOR && !vectors)
+        if ((plan == PLAN_VECTOR || plan == PLAN_SHUFFLE) && !vectors)
             return inapplicable(walk, "the plan needs whole records that pieces divide");
         walk->wide |= used && plan == PLAN_WIDE;
         struct box *box = &walk->boxes[array->number];

@@ -1196,8 +1196,8 @@ static void put_layout(struct text *out, uint64_t *state, const struct array *ar
 
 void random_candidate_write(struct text *out, uint64_t *state, const struct array *array, struct arena *arena)
 {
-    static const char *const plans[] = {"direct", "direct",          "vector", "vector",          "wide(4)",
-                                        "staged", "staged(swizzle)", "staged", "staged(swizzle)", "staged"};
+    static const char *const plans[] = {"direct",  "direct",  "vector", "vector",          "shuffle",
+                                        "shuffle", "wide(4)", "staged", "staged(swizzle)", "staged"};
     unsigned plan = random_below(state, sizeof(plans) / sizeof(plans[0]));
     put_layout(out, state, array, arena);
     text_printf(out, "/%s", plans[plan]);

@@ -1,5 +1,5 @@
 /* Stands in for CUDA's runtime where there is no GPU: kernels run on the host, a thread after the other, each on a stack
- * of its own so that __syncthreads can wait for the others of its block. Enough for what Sectorwise generates, once
+ * of its own so that __syncthreads can wait for the others of its block, __syncwarp for those of its warp. Enough for what Sectorwise generates, once
  * check_generated.sh has replaced the two forms that are no C++: launches in triple brackets and dynamic shared memory. */
 #ifndef EMULATION_CUDA_RUNTIME_H
 #define EMULATION_CUDA_RUNTIME_H
@@ -117,7 +117,9 @@ struct fiber {
     ucontext_t context;
     std::vector<char> stack;
     dim3 thread;
-    bool done;
+    bool ready, done;
+    const char *site;         /* where it waits for lanes of its warp; null: for its block */
+    unsigned met;             /* the lanes that came there too */
     unsigned long long shown; /* to the other lanes */
 };
 
@@ -143,8 +145,44 @@ inline void prepare(fiber &one, dim3 thread)
     one.context.uc_stack.ss_size = one.stack.size();
     one.context.uc_link = &scheduler;
     one.thread = thread;
+    one.ready = true;
     one.done = false;
+    one.site = nullptr;
     makecontext(&one.context, start, 0);
+}
+
+/* Runs those that are ready until they wait or are done; returns how many are done. */
+inline unsigned run_ready(unsigned threads)
+{
+    unsigned done = 0;
+    for (unsigned i = 0; i < threads; ++i) {
+        running = &fibers[i];
+        threadIdx = running->thread;
+        if (running->ready && !running->done)
+            swapcontext(&scheduler, &running->context);
+        done += running->done;
+    }
+    running = nullptr;
+    return done;
+}
+
+/* Of the lanes that wait for others of their warp, those at one place go on together. Returns whether there are any. */
+inline bool release_lanes(unsigned first, unsigned past)
+{
+    const char *site = nullptr;
+    unsigned met = 0;
+    for (unsigned i = first; i < past; ++i)
+        if (!fibers[i].done && fibers[i].site != nullptr && (site == nullptr || fibers[i].site < site))
+            site = fibers[i].site;
+    for (unsigned i = first; i < past && site != nullptr; ++i)
+        met |= unsigned(!fibers[i].done && fibers[i].site == site) << (i - first);
+    for (unsigned i = first; i < past; ++i) {
+        if ((met >> (i - first) & 1) == 0)
+            continue;
+        fibers[i].ready = true;
+        fibers[i].met = met;
+    }
+    return met != 0;
 }
 
 /* Runs the threads of a block from barrier to barrier. All must come to each. */
@@ -154,20 +192,17 @@ inline void run_block(dim3 block)
     for (unsigned i = 0; i < threads; ++i)
         prepare(fibers[i], dim3(i % block.x, i / block.x % block.y, i / block.x / block.y));
     for (unsigned done = 0; done < threads;) {
-        done = 0;
-        for (unsigned i = 0; i < threads; ++i) {
-            running = &fibers[i];
-            threadIdx = running->thread;
-            if (!running->done)
-                swapcontext(&scheduler, &running->context);
-            done += running->done;
-        }
-        if (done != 0 && done != threads) {
+        done = run_ready(threads);
+        bool released = false;
+        for (unsigned first = 0; first < threads; first += 32)
+            released |= release_lanes(first, first + 32 < threads ? first + 32 : threads);
+        if (done != 0 && done != threads && !released) {
             std::puts("FAILED: not all threads of a block come to a barrier");
             std::exit(1);
         }
+        for (unsigned i = 0; i < threads && !released; ++i)
+            fibers[i].ready = true;
     }
-    running = nullptr;
 }
 
 template <class Call>
@@ -202,32 +237,44 @@ void apply(void (*kernel)(Parameters...), void **arguments, std::index_sequence<
 
 } // namespace emulation
 
+namespace emulation {
+
+/* Waits for the rest of the block, or at `site` for lanes of the warp; returns those that came there. */
+inline unsigned wait_at(const char *site)
+{
+    running->ready = false;
+    running->site = site;
+    swapcontext(&running->context, &scheduler);
+    return running->met;
+}
+
+} // namespace emulation
+
 inline void __syncthreads()
 {
-    swapcontext(&emulation::running->context, &emulation::scheduler);
+    emulation::wait_at(nullptr);
 }
 
-/* ---- warps: their threads meet as those of a block do -------------------------------------------------------------- */
+/* ---- warps: lanes meet where they call from ------------------------------------------------------------------------ */
 
-inline void __syncwarp()
+__attribute__((noinline)) inline void __syncwarp()
 {
-    __syncthreads();
+    emulation::wait_at(static_cast<const char *>(__builtin_return_address(0)));
 }
 
-inline unsigned __activemask()
+__attribute__((noinline)) inline unsigned __activemask()
 {
-    const std::size_t number = std::size_t(emulation::running - emulation::fibers.data());
-    const std::size_t rest = std::size_t(blockDim.x) * blockDim.y * blockDim.z - number / 32 * 32;
-    return rest >= 32 ? 0xffffffffu : (1u << rest) - 1;
+    return emulation::wait_at(static_cast<const char *>(__builtin_return_address(0)));
 }
 
-inline unsigned long long __shfl_sync(unsigned, unsigned long long value, int lane)
+__attribute__((noinline)) inline unsigned long long __shfl_sync(unsigned, unsigned long long value, int lane)
 {
+    const char *const site = static_cast<const char *>(__builtin_return_address(0));
     const std::size_t warp = std::size_t(emulation::running - emulation::fibers.data()) / 32 * 32;
     emulation::running->shown = value;
-    __syncthreads();
+    emulation::wait_at(site);
     const unsigned long long seen = emulation::fibers[warp + std::size_t(lane)].shown;
-    __syncthreads();
+    emulation::wait_at(site + 1);
     return seen;
 }
 

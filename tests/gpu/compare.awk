@@ -13,6 +13,13 @@ function predict(key, wavefronts) {
         predicted[key, $5 == "read" ? "loads" : "stores"] += $7
         predicted[key, $5 == "read" ? "load sectors" : "store sectors"] += $8
     }
+    # A warp's exchange has its passes twice, stored and loaded; the pieces' side, as in memory, has the conflicts.
+    if ($4 == "global" && $6 == "threads") {
+        predicted[key, "shared loads"] += ($9 - $10) / 2
+        predicted[key, "shared stores"] += ($9 - $10) / 2
+        predicted[key, $5 == "read" ? "shared stores conflicts" : "shared loads conflicts"] += $10
+        return
+    }
     # Words of a copy are stored on the way in and loaded on the way out.
     wavefronts = $6 == "copy-out" || ($6 == "threads" && $5 == "read") ? "shared loads" : "shared stores"
     predicted[key, wavefronts] += $9 - $10
