@@ -31,12 +31,16 @@ __device__ inline const unsigned char *bytes_of(const T &value)
 }
 
 // Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
-// shows that would let them join neighbouring accesses, which were counted as they are written. One for each width. (No
-// block has 2^16 threads in a dimension, no grid so many blocks in the last two.)
+// shows that would let them join neighbouring accesses, which were counted as they are written. One for each width; that of
+// one byte is for all of shared memory. (No block has 2^16 threads in a dimension, no grid so many blocks in its last two.)
 template <int BYTES>
 __device__ __forceinline__ unsigned opaque_zero()
 {
-    unsigned size = BYTES == 16 ? gridDim.z : BYTES == 8 ? gridDim.y : BYTES == 4 ? blockDim.x : blockDim.y;
+    unsigned size = BYTES == 16  ? gridDim.z
+                    : BYTES == 8 ? gridDim.y
+                    : BYTES == 4 ? blockDim.x
+                    : BYTES == 2 ? blockDim.y
+                                 : blockDim.z;
     asm("" : "+r"(size));
     return size >> 16;
 }
@@ -490,7 +494,7 @@ template <class Functor>
 __global__ void __launch_bounds__(calibrate_shape::threads) calibrate(hits_view hits, Functor body)
 {
     extern __shared__ __align__(128) unsigned char calibrate_shared_storage[];
-    unsigned char *const calibrate_shared = calibrate_shared_storage + sw::opaque_zero<16>();
+    unsigned char *const calibrate_shared = calibrate_shared_storage + sw::opaque_zero<1>();
     const calibrate_hits_tile hits_tile{ calibrate_shared + 0, std::int64_t(blockIdx.x) * 256 };
     hits_tile.copy_in(hits, threadIdx.x);
     __syncthreads();
@@ -622,7 +626,7 @@ template <class Functor>
 __global__ void __launch_bounds__(cluster_shape::threads) cluster(hits_view hits, label_view label, const std::int32_t *__restrict__ module_of, Functor body)
 {
     extern __shared__ __align__(128) unsigned char cluster_shared_storage[];
-    unsigned char *const cluster_shared = cluster_shared_storage + sw::opaque_zero<16>();
+    unsigned char *const cluster_shared = cluster_shared_storage + sw::opaque_zero<1>();
     const cluster_hits_tile hits_tile{ cluster_shared + 0, std::int64_t(blockIdx.x) * 256 };
     hits_tile.copy_in(hits, threadIdx.x);
     __syncthreads();
@@ -744,7 +748,7 @@ template <class Functor>
 __global__ void __launch_bounds__(count_shape::threads) count(hits_view hits, tally_view tally, const std::int32_t *__restrict__ module_of, Functor body)
 {
     extern __shared__ __align__(128) unsigned char count_shared_storage[];
-    unsigned char *const count_shared = count_shared_storage + sw::opaque_zero<16>();
+    unsigned char *const count_shared = count_shared_storage + sw::opaque_zero<1>();
     const count_hits_tile hits_tile{ count_shared + 0, std::int64_t(blockIdx.x) * 256 };
     hits_tile.copy_in(hits, threadIdx.x);
     __syncthreads();
