@@ -30,12 +30,16 @@ __device__ inline const unsigned char *bytes_of(const T &value)
 }
 
 // Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
-// shows that would let them join neighbouring accesses, which were counted as they are written. One for each width. (No
-// block has 2^16 threads in a dimension, no grid so many blocks in the last two.)
+// shows that would let them join neighbouring accesses, which were counted as they are written. One for each width; that of
+// one byte is for all of shared memory. (No block has 2^16 threads in a dimension, no grid so many blocks in its last two.)
 template <int BYTES>
 __device__ __forceinline__ unsigned opaque_zero()
 {
-    unsigned size = BYTES == 16 ? gridDim.z : BYTES == 8 ? gridDim.y : BYTES == 4 ? blockDim.x : blockDim.y;
+    unsigned size = BYTES == 16  ? gridDim.z
+                    : BYTES == 8 ? gridDim.y
+                    : BYTES == 4 ? blockDim.x
+                    : BYTES == 2 ? blockDim.y
+                                 : blockDim.z;
     asm("" : "+r"(size));
     return size >> 16;
 }

@@ -31,12 +31,16 @@ __device__ inline const unsigned char *bytes_of(const T &value)
 }
 
 // Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
-// shows that would let them join neighbouring accesses, which were counted as they are written. One for each width. (No
-// block has 2^16 threads in a dimension, no grid so many blocks in the last two.)
+// shows that would let them join neighbouring accesses, which were counted as they are written. One for each width; that of
+// one byte is for all of shared memory. (No block has 2^16 threads in a dimension, no grid so many blocks in its last two.)
 template <int BYTES>
 __device__ __forceinline__ unsigned opaque_zero()
 {
-    unsigned size = BYTES == 16 ? gridDim.z : BYTES == 8 ? gridDim.y : BYTES == 4 ? blockDim.x : blockDim.y;
+    unsigned size = BYTES == 16  ? gridDim.z
+                    : BYTES == 8 ? gridDim.y
+                    : BYTES == 4 ? blockDim.x
+                    : BYTES == 2 ? blockDim.y
+                                 : blockDim.z;
     asm("" : "+r"(size));
     return size >> 16;
 }
@@ -408,7 +412,7 @@ template <class Functor>
 __global__ void __launch_bounds__(cross_section_shape::threads) cross_section(poles_view poles, windows_view windows, sums_view sums, const std::int32_t *__restrict__ window, Functor body)
 {
     extern __shared__ __align__(16) unsigned char cross_section_shared_storage[];
-    unsigned char *const cross_section_shared = cross_section_shared_storage + sw::opaque_zero<16>();
+    unsigned char *const cross_section_shared = cross_section_shared_storage + sw::opaque_zero<1>();
     unsigned char *const poles_pieces = cross_section_shared + 0 + threadIdx.x / 32 * 2304; // the warp's
     const std::int64_t thread = std::int64_t(blockIdx.x) * cross_section_shape::threads + threadIdx.x;
     const std::int64_t w = window[thread];

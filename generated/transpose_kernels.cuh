@@ -30,12 +30,16 @@ __device__ inline const unsigned char *bytes_of(const T &value)
 }
 
 // Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
-// shows that would let them join neighbouring accesses, which were counted as they are written. One for each width. (No
-// block has 2^16 threads in a dimension, no grid so many blocks in the last two.)
+// shows that would let them join neighbouring accesses, which were counted as they are written. One for each width; that of
+// one byte is for all of shared memory. (No block has 2^16 threads in a dimension, no grid so many blocks in its last two.)
 template <int BYTES>
 __device__ __forceinline__ unsigned opaque_zero()
 {
-    unsigned size = BYTES == 16 ? gridDim.z : BYTES == 8 ? gridDim.y : BYTES == 4 ? blockDim.x : blockDim.y;
+    unsigned size = BYTES == 16  ? gridDim.z
+                    : BYTES == 8 ? gridDim.y
+                    : BYTES == 4 ? blockDim.x
+                    : BYTES == 2 ? blockDim.y
+                                 : blockDim.z;
     asm("" : "+r"(size));
     return size >> 16;
 }
@@ -257,7 +261,7 @@ template <class Functor>
 __global__ void __launch_bounds__(transpose_shape::threads) transpose(in_view in, out_view out, Functor body)
 {
     extern __shared__ __align__(128) unsigned char transpose_shared_storage[];
-    unsigned char *const transpose_shared = transpose_shared_storage + sw::opaque_zero<16>();
+    unsigned char *const transpose_shared = transpose_shared_storage + sw::opaque_zero<1>();
     const transpose_in_tile in_tile{ transpose_shared + 0, std::int64_t(blockIdx.x) * 32, std::int64_t(blockIdx.y) * 32 };
     in_tile.copy_in(in, threadIdx.y * transpose_shape::block_x + threadIdx.x);
     __syncthreads();

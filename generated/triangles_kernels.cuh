@@ -30,12 +30,16 @@ __device__ inline const unsigned char *bytes_of(const T &value)
 }
 
 // Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
-// shows that would let them join neighbouring accesses, which were counted as they are written. One for each width. (No
-// block has 2^16 threads in a dimension, no grid so many blocks in the last two.)
+// shows that would let them join neighbouring accesses, which were counted as they are written. One for each width; that of
+// one byte is for all of shared memory. (No block has 2^16 threads in a dimension, no grid so many blocks in its last two.)
 template <int BYTES>
 __device__ __forceinline__ unsigned opaque_zero()
 {
-    unsigned size = BYTES == 16 ? gridDim.z : BYTES == 8 ? gridDim.y : BYTES == 4 ? blockDim.x : blockDim.y;
+    unsigned size = BYTES == 16  ? gridDim.z
+                    : BYTES == 8 ? gridDim.y
+                    : BYTES == 4 ? blockDim.x
+                    : BYTES == 2 ? blockDim.y
+                                 : blockDim.z;
     asm("" : "+r"(size));
     return size >> 16;
 }
@@ -350,7 +354,7 @@ template <class Functor>
 __global__ void __launch_bounds__(intersect_shape::threads) intersect(triangles_view triangles, const std::int32_t *__restrict__ leaf, Functor body)
 {
     extern __shared__ __align__(16) unsigned char intersect_shared_storage[];
-    unsigned char *const intersect_shared = intersect_shared_storage + sw::opaque_zero<16>();
+    unsigned char *const intersect_shared = intersect_shared_storage + sw::opaque_zero<1>();
     unsigned char *const triangles_pieces = intersect_shared + 0 + threadIdx.x / 32 * 1152; // the warp's
     const std::int64_t thread = std::int64_t(blockIdx.x) * intersect_shape::threads + threadIdx.x;
     for (std::int64_t k = 0; k < LEAF; ++k) {
@@ -402,7 +406,7 @@ template <class Functor>
 __global__ void __launch_bounds__(normals_shape::threads) normals(triangles_view triangles, normal_view normal, Functor body)
 {
     extern __shared__ __align__(16) unsigned char normals_shared_storage[];
-    unsigned char *const normals_shared = normals_shared_storage + sw::opaque_zero<16>();
+    unsigned char *const normals_shared = normals_shared_storage + sw::opaque_zero<1>();
     unsigned char *const triangles_pieces = normals_shared + 0 + threadIdx.x / 32 * 1152; // the warp's
     const std::int64_t thread = std::int64_t(blockIdx.x) * normals_shape::threads + threadIdx.x;
     normals_step step;
