@@ -9,7 +9,7 @@
 #define __host__
 #define __shared__
 #define __forceinline__ inline
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 
 struct dim3 {
     unsigned x, y, z;
