@@ -731,8 +731,7 @@ static void run_neighbours(struct worker *worker, const struct box *box, unsigne
                            unsigned neighbours)
 {
     const struct box start = sub_box(box, dim, first, 1, 1);
-    if (count > 1 && count == neighbours && may_go_on(worker->shared, &start) && count_lanes(worker, count) &&
-        run_together(worker, &start, neighbours))
+    if (count > 1 && count == neighbours && count_lanes(worker, count) && run_together(worker, &start, neighbours))
         return;
     for (uint64_t q = first; q < first + count; q++) {
         const struct box part = sub_box(box, dim, q, 1, 1);
@@ -740,35 +739,70 @@ static void run_neighbours(struct worker *worker, const struct box *box, unsigne
     }
 }
 
-/* Every point of a dimension on its own, on all cores where this is not inside such a loop already. */
-static void run_points(struct worker *worker, const struct box *box, unsigned dim)
+/* A dimension that is walked point by point, `neighbours` of them a part. */
+struct points {
+    const struct box *box;
+    unsigned dim, neighbours;
+    int64_t parts;
+    unsigned walked_dims; /* of a worker that begins a part: what another part taught it is chance */
+};
+
+/* False where this part and those after it need no walking any more. */
+static bool run_part(struct worker *worker, const struct points *points, int64_t part)
 {
-    enum { FEW = 16 }; /* too few to wake others for */
-    const uint64_t count = box->count[dim];
-    const unsigned neighbours = neighbours_of(worker, box, dim);
-    const int64_t parts = (int64_t)((count - 1) / neighbours + 1);
-    if (worker->parallel || parts < FEW) {
-        for (uint64_t q = 0; q < count; q += neighbours)
-            run_neighbours(worker, box, dim, q, count - q < neighbours ? count - q : neighbours, neighbours);
-        return;
-    }
-    struct worker *team = worker->team;
-    const unsigned workers = launch_workers(), walked_dims = worker->walked_dims;
-    for (unsigned i = 0; i < workers; i++)
-        team[i].parallel = true;
+    const uint64_t q = (uint64_t)part * points->neighbours, left = points->box->count[points->dim] - q;
+    const struct box start = sub_box(points->box, points->dim, q, 1, 1);
+    if (!may_go_on(worker->shared, &start))
+        return false;
+    run_neighbours(worker, points->box, points->dim, q, left < points->neighbours ? left : points->neighbours,
+                   points->neighbours);
+    return true;
+}
+
+/* A few parts at a time for whoever is free, until one says that the rest needs no walking. */
+static void run_parts_in_parallel(struct worker *team, unsigned workers, const struct points *points)
+{
+    enum { PARTS_AT_ONCE = 8 };
+    int64_t next = 0;
 #ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 8) num_threads((int)workers)
+#pragma omp parallel num_threads((int)workers)
 #endif
-    for (int64_t part = 0; part < parts; part++) {
+    {
 #ifdef _OPENMP
         struct worker *mine = &team[omp_get_thread_num()];
 #else
         struct worker *mine = team;
 #endif
-        const uint64_t q = (uint64_t)part * neighbours;
-        mine->walked_dims = walked_dims;
-        run_neighbours(mine, box, dim, q, count - q < neighbours ? count - q : neighbours, neighbours);
+        bool goes_on = true;
+        while (goes_on) {
+            const int64_t first = __atomic_fetch_add(&next, PARTS_AT_ONCE, __ATOMIC_RELAXED);
+            const int64_t past = first + PARTS_AT_ONCE < points->parts ? first + PARTS_AT_ONCE : points->parts;
+            goes_on = first < past;
+            for (int64_t part = first; part < past && goes_on; part++) {
+                mine->walked_dims = points->walked_dims;
+                goes_on = run_part(mine, points, part);
+            }
+        }
     }
+}
+
+/* Every point of a dimension on its own, on all cores where this is not inside such a loop already. */
+static void run_points(struct worker *worker, const struct box *box, unsigned dim)
+{
+    enum { FEW = 16 }; /* too few to wake others for */
+    struct points points = {
+        .box = box, .dim = dim, .neighbours = neighbours_of(worker, box, dim), .walked_dims = worker->walked_dims};
+    points.parts = (int64_t)((box->count[dim] - 1) / points.neighbours + 1);
+    if (worker->parallel || points.parts < FEW) {
+        for (int64_t part = 0; part < points.parts && run_part(worker, &points, part); part++)
+            continue;
+        return;
+    }
+    struct worker *team = worker->team;
+    const unsigned workers = launch_workers();
+    for (unsigned i = 0; i < workers; i++)
+        team[i].parallel = true;
+    run_parts_in_parallel(team, workers, &points);
     for (unsigned i = 0; i < workers; i++)
         team[i].parallel = false;
 }
