@@ -109,6 +109,14 @@ static void cells_global(struct emit_table *table, const json_t *counts)
     cell_count(table, counts, "lines");
 }
 
+/* What several accesses name and generated code moves once. */
+static void print_joined(struct text *out, struct arena *arena, const json_t *joined)
+{
+    if (joined != NULL && get_count(joined, "requests") > 0)
+        text_printf(out, "  generated code moves once what several accesses name: %s requests, %s sectors less\n",
+                    show_count(arena, get_count(joined, "requests")), show_count(arena, get_count(joined, "sectors")));
+}
+
 static void print_global(struct text *out, struct arena *arena, const json_t *kernel, bool color)
 {
     struct emit_table table = {.arena = arena};
@@ -136,6 +144,7 @@ static void print_global(struct text *out, struct arena *arena, const json_t *ke
     }
     if (rows > 0)
         table_print(&table, out, EMIT_WIDTH, color);
+    print_joined(out, arena, json_object_get(total, "joined"));
 }
 
 /* Wavefronts less conflicts are passes; wavefronts a pass are the ways of an average one, 1 without conflicts. */

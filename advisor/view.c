@@ -80,6 +80,15 @@ static void put_quality(json_t *object, double requests, double sectors, double 
     put_ratio(object, "efficiency", unique_bytes, SECTOR_BYTES * sectors);
 }
 
+static void put_joined(struct maker *maker, json_t *object, const struct counts *counts)
+{
+    if (counts->instructions == 0)
+        return;
+    json_t *joined = json_object();
+    put_counts(maker, joined, counts);
+    put(object, "joined", joined);
+}
+
 static json_t *make_access(struct maker *maker, const struct access_score *score)
 {
     json_t *object = json_object();
@@ -102,11 +111,7 @@ static json_t *make_access(struct maker *maker, const struct access_score *score
         break;
     }
     put_counts(maker, object, &score->counts);
-    if (score->joined.instructions > 0) {
-        json_t *joined = json_object();
-        put_counts(maker, joined, &score->joined);
-        put(object, "joined", joined);
-    }
+    put_joined(maker, object, &score->joined);
     if (score->space == SPACE_GLOBAL)
         put_quality(object, (double)score->counts.requests, (double)score->counts.sectors,
                     (double)score->counts.unique_bytes);
@@ -139,6 +144,15 @@ static bool sum_kernel(struct counts *sum, const struct kernel_score *score)
     return true;
 }
 
+static bool sum_joined(struct counts *sum, const struct kernel_score *score)
+{
+    *sum = (struct counts){0};
+    for (size_t i = 0; i < score->access_count; i++)
+        if (!counts_add(sum, &score->accesses[i].joined, 1))
+            return false;
+    return true;
+}
+
 static void put_launch(struct maker *maker, json_t *object, const struct kernel_score *score)
 {
     put_count(maker, object, "calls", (uint64_t)score->kernel->calls);
@@ -161,11 +175,12 @@ static json_t *make_kernel_score(struct maker *maker, const struct kernel_score 
     for (size_t i = 0; i < score->array_count; i++)
         add(arrays, make_array_score(maker, &score->arrays[i]));
     put(object, "arrays", arrays);
-    struct counts sum;
+    struct counts sum, joined;
     /* Every count may fit and their sum not: then it is left out. */
-    if (sum_kernel(&sum, score)) {
+    if (sum_kernel(&sum, score) && sum_joined(&joined, score)) {
         json_t *total = json_object();
         put_counts(maker, total, &sum);
+        put_joined(maker, total, &joined);
         put_quality(total, (double)sum.requests, (double)sum.sectors, (double)sum.unique_bytes);
         put(object, "total", total);
     }

@@ -1123,6 +1123,38 @@ START_TEST(sums_by_hand)
 }
 END_TEST
 
+/* Two loads of one piece of 16 bytes, and two stores of its halves: the second of each goes along with the first. A
+ * read of another element does not. */
+START_TEST(joined_by_hand)
+{
+    static const char xml[] = LAYOUT_OPEN
+        "<struct name=\"S\"><field name=\"f\" type=\"float\" count=\"4\"/></struct>"
+        "<array name=\"a\" of=\"S\" extent=\"32\"/><kernel name=\"k\" block=\"32\" grid=\"1\">"
+        "<read array=\"a\" field=\"f[0]\" index=\"thread\"/><read array=\"a\" field=\"f[2]\" index=\"thread\"/>"
+        "<read array=\"a\" field=\"f[3]\" index=\"31 - thread\"/>"
+        "<write array=\"a\" field=\"f[0] f[1]\" index=\"thread\"/>"
+        "<write array=\"a\" field=\"f[2] f[3]\" index=\"thread\"/></kernel></layout>";
+    static const struct counts expected[] = {
+        {0}, {1, 1, 16, 16, 4, 512, 512, 0, 0}, {0}, {0}, {1, 1, 16, 8, 4, 256, 256, 0, 0}};
+    struct arena arena = {0};
+    struct bench bench;
+    struct text what = {0};
+    ck_assert(bench_open_text(&bench, load_device(&arena), "joined", xml));
+    struct option **chosen = choose_restricted(&bench, "a=aos/vector");
+    struct score *score = score_spec(bench.spec, bench.device, chosen, &bench.arena, &bench.diags);
+    struct naive_score *naive = naive_score_spec(bench.spec, naive_uses(&bench, chosen), &bench.arena);
+    ck_assert_uint_eq(score->kernels[0].access_count, 5);
+    for (size_t e = 0; e < 5; e++) {
+        expect_entry(&what, "score", e, &score->kernels[0].accesses[e].joined, &expected[e]);
+        expect_entry(&what, "naive", e, &naive->kernels[0].accesses[e].joined, &expected[e]);
+    }
+    ck_assert_msg(what.length == 0, "%s", text_string(&what));
+    text_free(&what);
+    bench_close(&bench);
+    arena_free(&arena);
+}
+END_TEST
+
 /* A description that some thread makes invalid; both implementations must name the first. The access or loop at fault
  * stands on the line after "<kernel ...". */
 struct fault_case {
@@ -1435,6 +1467,7 @@ Suite *score_suite(void)
     tcase_add_test(exact, public_cases_small);
     tcase_add_test(exact, public_case_passes);
     tcase_add_loop_test(exact, sums_by_hand, 0, HAND_CASES);
+    tcase_add_test(exact, joined_by_hand);
     tcase_add_loop_test(exact, faults_by_hand, 0, FAULT_CASES);
     tcase_add_loop_test(exact, wide_is_refused, 0, sizeof(not_wide) / sizeof(not_wide[0]));
     tcase_add_loop_test(exact, random_warps, 0, 5);
