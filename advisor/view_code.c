@@ -123,7 +123,7 @@ json_t *view_code(const struct spec *spec, const struct device *device, struct o
     struct code code = {.spec = spec, .device = device, .chosen = chosen, .arena = arena, .diags = diags};
     size_t errors = diags->error_count;
     names_collect(&code);
-    if (!arrays_prepare(&code))
+    if (!names_allow(&code) || !arrays_prepare(&code))
         return NULL;
     json_t *kernels = kernels_view(&code);
     if (kernels == NULL || diags->error_count > errors) {

@@ -43,6 +43,8 @@ bool words_have(const struct words *words, const char *word);   /* of a complete
 bool words_repeat(const struct words *words, const char *word); /* twice or more */
 
 void names_collect(struct code *code);
+/* False after a diagnostic [not-generated] where code cannot be in a namespace that has the layout's name. */
+bool names_allow(const struct code *code);
 /* A name for generated code that is none of the description's: `wanted`, with underscores appended if need be. */
 const char *name_fresh(const struct code *code, const char *wanted);
 /* As name_fresh, and not yet in `taken`, to which it is added. */

@@ -150,6 +150,46 @@ void names_collect(struct code *code)
     take_all_given(code);
 }
 
+static int compare_to_word(const void *key, const void *element)
+{
+    return strcmp(key, *(const char *const *)element);
+}
+
+/* What the headers that generated code includes may declare outside any namespace, so that no namespace can have the
+ * name; sorted for bsearch. */
+static bool is_global(const char *name)
+{
+    /* clang-format off */
+    static const char *const words[] = {
+        "abort", "abs", "acos", "acosh", "asin", "asinh", "assert", "atan", "atan2", "atanh", "atof", "atoi", "atol",
+        "bsearch", "calloc", "cbrt", "ceil", "clearerr", "clock", "cos", "cosh", "ctime", "difftime", "dim3", "div",
+        "erf", "erfc", "exit", "exp", "exp2", "expm1", "fabs", "fclose", "feof", "ferror", "fflush", "fgetc", "fgets",
+        "floor", "fma", "fmax", "fmin", "fmod", "fopen", "fprintf", "fputc", "fputs", "fread", "free", "frexp",
+        "fscanf", "fseek", "ftell", "fwrite", "gamma", "getc", "getchar", "getenv", "getpid", "gmtime", "hypot",
+        "index", "j0", "j1", "jn", "labs", "ldexp", "ldiv", "lgamma", "localtime", "log", "log10", "log1p", "log2",
+        "logb", "longjmp", "malloc", "max", "memchr", "memcmp", "memcpy", "memmove", "memset", "min", "mktime",
+        "modf", "nan", "nearbyint", "perror", "pow", "printf", "putc", "putchar", "puts", "qsort", "raise", "rand",
+        "random", "realloc", "remove", "rename", "rewind", "rindex", "rint", "round", "scanf", "setbuf", "signal",
+        "sin", "sincos", "sinh", "sprintf", "sqrt", "srand", "sscanf", "strcat", "strchr", "strcmp", "strcpy",
+        "strlen", "strncmp", "strncpy", "strstr", "strtod", "strtok", "strtol", "system", "tan", "tanh", "tgamma",
+        "time", "tmpfile", "tmpnam", "trunc", "ungetc", "y0", "y1", "yn",
+    };
+    /* clang-format on */
+    return type_builtin(name) != NULL ||
+           bsearch(name, words, sizeof(words) / sizeof(words[0]), sizeof(words[0]), compare_to_word) != NULL;
+}
+
+bool names_allow(const struct code *code)
+{
+    const struct name *name = &code->spec->name;
+    if (!is_global(name->text))
+        return true;
+    diag_error(code->diags, "not-generated", name->where, "no namespace can be called '%s', as C or CUDA has that name",
+               name->text);
+    diag_note(code->diags, "call the layout '%s_layout'", name->text);
+    return false;
+}
+
 const char *name_fresh(const struct code *code, const char *wanted)
 {
     while (words_have(&code->globals, wanted) || words_have(&code->fields, wanted) || text_is_keyword(wanted))

@@ -575,6 +575,22 @@ START_TEST(uneven_elements_are_offered_to_nobody)
 }
 END_TEST
 
+START_TEST(names_of_the_library_are_no_namespaces)
+{
+    static const char *const names[] = {"time", "index", "min", "yn", "abort", "float2", "half"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct work work = {0};
+        char xml[160];
+        (void)snprintf(xml, sizeof(xml), "<layout xmlns=\"urn:sectorwise:layout:1\" name=\"%s\"/>", names[i]);
+        prepare(&work, xml, NULL);
+        ck_assert_msg(render(&work) == NULL, "%s", names[i]);
+        ck_assert_uint_eq(work.diags.count, 1);
+        ck_assert_str_eq(work.diags.items[0].id, "not-generated");
+        release(&work);
+    }
+}
+END_TEST
+
 Suite *generate_suite(void)
 {
     Suite *suite = suite_create("generate");
@@ -588,6 +604,7 @@ Suite *generate_suite(void)
     tcase_add_test(text, matrices_that_do_not_add_up_are_refused);
     tcase_add_test(text, subscripts_beside_uneven_elements_are_refused);
     tcase_add_test(text, uneven_elements_are_offered_to_nobody);
+    tcase_add_test(text, names_of_the_library_are_no_namespaces);
     suite_add_tcase(suite, text);
     tcase_add_loop_test(counts, code_issues_what_was_counted, 0, RANDOM_FAULTY);
     suite_add_tcase(suite, counts);
