@@ -5,7 +5,7 @@
 
 /* What one array's accesses ask of global memory. */
 struct asked {
-    double load_requests, load_sectors;
+    double load_requests, load_sectors, load_lines;
     double store_requests, store_sectors, store_lines, stored_bytes;
 };
 
@@ -43,6 +43,7 @@ static struct asked asked_of(const struct kernel_score *score, const struct arra
         if (access->op == ACCESS_READ) {
             sum.load_requests += requests;
             sum.load_sectors += sectors;
+            sum.load_lines += (double)access->counts.lines;
             continue;
         }
         sum.store_requests += requests;
@@ -237,9 +238,11 @@ static double read_ns(const struct array_score *array, const struct device *devi
     return at_least(sectors_ns, (double)array->runs.read_lines / device->l2_lines_per_ns);
 }
 
+/* One for each line of a request, if it is not of loads that find their sectors in L1. */
 static double translations(const struct asked *asked, const struct array_score *array)
 {
-    return scattered(array) * ((double)array->runs.read_sectors + asked->store_sectors);
+    const double loads = at_most(asked->load_lines, (double)array->runs.read_sectors);
+    return scattered(array) * (loads + asked->store_lines);
 }
 
 /* Of a look-up among pages that span so much; none is waited for where they all are at hand. */
