@@ -4,41 +4,34 @@
 
 /* Batcher's odd-even merge sort of 32: compare-exchanges in order. */
 /* clang-format off */
-static const unsigned char network[][2] = {
-    {0, 1}, {2, 3}, {4, 5}, {6, 7}, {8, 9}, {10, 11}, {12, 13}, {14, 15}, {16, 17}, {18, 19}, {20, 21}, {22, 23},
-    {24, 25}, {26, 27}, {28, 29}, {30, 31}, {0, 2}, {1, 3}, {4, 6}, {5, 7}, {8, 10}, {9, 11}, {12, 14}, {13, 15},
-    {16, 18}, {17, 19}, {20, 22}, {21, 23}, {24, 26}, {25, 27}, {28, 30}, {29, 31}, {1, 2}, {5, 6}, {9, 10},
-    {13, 14}, {17, 18}, {21, 22}, {25, 26}, {29, 30}, {0, 4}, {1, 5}, {2, 6}, {3, 7}, {8, 12}, {9, 13}, {10, 14},
-    {11, 15}, {16, 20}, {17, 21}, {18, 22}, {19, 23}, {24, 28}, {25, 29}, {26, 30}, {27, 31}, {2, 4}, {3, 5},
-    {10, 12}, {11, 13}, {18, 20}, {19, 21}, {26, 28}, {27, 29}, {1, 2}, {3, 4}, {5, 6}, {9, 10}, {11, 12}, {13, 14},
-    {17, 18}, {19, 20}, {21, 22}, {25, 26}, {27, 28}, {29, 30}, {0, 8}, {1, 9}, {2, 10}, {3, 11}, {4, 12}, {5, 13},
-    {6, 14}, {7, 15}, {16, 24}, {17, 25}, {18, 26}, {19, 27}, {20, 28}, {21, 29}, {22, 30}, {23, 31}, {4, 8},
-    {5, 9}, {6, 10}, {7, 11}, {20, 24}, {21, 25}, {22, 26}, {23, 27}, {2, 4}, {3, 5}, {6, 8}, {7, 9}, {10, 12},
-    {11, 13}, {18, 20}, {19, 21}, {22, 24}, {23, 25}, {26, 28}, {27, 29}, {1, 2}, {3, 4}, {5, 6}, {7, 8}, {9, 10},
-    {11, 12}, {13, 14}, {17, 18}, {19, 20}, {21, 22}, {23, 24}, {25, 26}, {27, 28}, {29, 30}, {0, 16}, {1, 17},
-    {2, 18}, {3, 19}, {4, 20}, {5, 21}, {6, 22}, {7, 23}, {8, 24}, {9, 25}, {10, 26}, {11, 27}, {12, 28}, {13, 29},
-    {14, 30}, {15, 31}, {8, 16}, {9, 17}, {10, 18}, {11, 19}, {12, 20}, {13, 21}, {14, 22}, {15, 23}, {4, 8},
-    {5, 9}, {6, 10}, {7, 11}, {12, 16}, {13, 17}, {14, 18}, {15, 19}, {20, 24}, {21, 25}, {22, 26}, {23, 27},
-    {2, 4}, {3, 5}, {6, 8}, {7, 9}, {10, 12}, {11, 13}, {14, 16}, {15, 17}, {18, 20}, {19, 21}, {22, 24}, {23, 25},
-    {26, 28}, {27, 29}, {1, 2}, {3, 4}, {5, 6}, {7, 8}, {9, 10}, {11, 12}, {13, 14}, {15, 16}, {17, 18}, {19, 20},
-    {21, 22}, {23, 24}, {25, 26}, {27, 28}, {29, 30},
-};
+#define NETWORK(X) \
+    X(0, 1) X(2, 3) X(4, 5) X(6, 7) X(8, 9) X(10, 11) X(12, 13) X(14, 15) X(16, 17) X(18, 19) X(20, 21) \
+    X(22, 23) X(24, 25) X(26, 27) X(28, 29) X(30, 31) X(0, 2) X(1, 3) X(4, 6) X(5, 7) X(8, 10) X(9, 11) \
+    X(12, 14) X(13, 15) X(16, 18) X(17, 19) X(20, 22) X(21, 23) X(24, 26) X(25, 27) X(28, 30) X(29, 31) X(1, 2) \
+    X(5, 6) X(9, 10) X(13, 14) X(17, 18) X(21, 22) X(25, 26) X(29, 30) X(0, 4) X(1, 5) X(2, 6) X(3, 7) X(8, 12) \
+    X(9, 13) X(10, 14) X(11, 15) X(16, 20) X(17, 21) X(18, 22) X(19, 23) X(24, 28) X(25, 29) X(26, 30) \
+    X(27, 31) X(2, 4) X(3, 5) X(10, 12) X(11, 13) X(18, 20) X(19, 21) X(26, 28) X(27, 29) X(1, 2) X(3, 4) \
+    X(5, 6) X(9, 10) X(11, 12) X(13, 14) X(17, 18) X(19, 20) X(21, 22) X(25, 26) X(27, 28) X(29, 30) X(0, 8) \
+    X(1, 9) X(2, 10) X(3, 11) X(4, 12) X(5, 13) X(6, 14) X(7, 15) X(16, 24) X(17, 25) X(18, 26) X(19, 27) \
+    X(20, 28) X(21, 29) X(22, 30) X(23, 31) X(4, 8) X(5, 9) X(6, 10) X(7, 11) X(20, 24) X(21, 25) X(22, 26) \
+    X(23, 27) X(2, 4) X(3, 5) X(6, 8) X(7, 9) X(10, 12) X(11, 13) X(18, 20) X(19, 21) X(22, 24) X(23, 25) \
+    X(26, 28) X(27, 29) X(1, 2) X(3, 4) X(5, 6) X(7, 8) X(9, 10) X(11, 12) X(13, 14) X(17, 18) X(19, 20) \
+    X(21, 22) X(23, 24) X(25, 26) X(27, 28) X(29, 30) X(0, 16) X(1, 17) X(2, 18) X(3, 19) X(4, 20) X(5, 21) \
+    X(6, 22) X(7, 23) X(8, 24) X(9, 25) X(10, 26) X(11, 27) X(12, 28) X(13, 29) X(14, 30) X(15, 31) X(8, 16) \
+    X(9, 17) X(10, 18) X(11, 19) X(12, 20) X(13, 21) X(14, 22) X(15, 23) X(4, 8) X(5, 9) X(6, 10) X(7, 11) \
+    X(12, 16) X(13, 17) X(14, 18) X(15, 19) X(20, 24) X(21, 25) X(22, 26) X(23, 27) X(2, 4) X(3, 5) X(6, 8) \
+    X(7, 9) X(10, 12) X(11, 13) X(14, 16) X(15, 17) X(18, 20) X(19, 21) X(22, 24) X(23, 25) X(26, 28) X(27, 29) \
+    X(1, 2) X(3, 4) X(5, 6) X(7, 8) X(9, 10) X(11, 12) X(13, 14) X(15, 16) X(17, 18) X(19, 20) X(21, 22) \
+    X(23, 24) X(25, 26) X(27, 28) X(29, 30)
 /* clang-format on */
 
-/* A constant number of warps lets each row be whole vectors. */
-static inline __attribute__((always_inline)) void sort_columns(uint32_t keys[SORT_LANES][SORT_WARPS_MAX],
-                                                               unsigned warps)
+#define EXCHANGE(LOW, HIGH) exchange(&key[LOW], &key[HIGH]);
+
+static inline void exchange(uint32_t *low, uint32_t *high)
 {
-    /* Unrolled, the rows' places are constants. */
-#pragma GCC unroll 191
-    for (unsigned i = 0; i < sizeof(network) / sizeof(network[0]); i++) {
-        uint32_t *restrict low = keys[network[i][0]], *restrict high = keys[network[i][1]];
-        for (unsigned w = 0; w < warps; w++) {
-            uint32_t a = low[w], b = high[w];
-            low[w] = a < b ? a : b;
-            high[w] = a < b ? b : a;
-        }
-    }
+    const uint32_t a = *low, b = *high;
+    *low = a < b ? a : b;
+    *high = a < b ? b : a;
 }
 
 /* out = the two halves of `in`, one from each in turn: an element's place is turned left by a bit. */
@@ -65,15 +58,21 @@ VECTORS_WIDE void sort_warps_fill(uint32_t keys[SORT_LANES][SORT_WARPS_MAX], con
     interleave(keys[0], other);
 }
 
+/* Unrolled, a warp's keys are 32 values from the first exchange to the last, and those of many warps 32 vectors. */
 VECTORS_WIDE void sort_warps(uint32_t keys[SORT_LANES][SORT_WARPS_MAX], unsigned warps)
 {
-    enum { FEW = 8, SOME = 16 };
-    if (warps <= FEW)
-        sort_columns(keys, FEW);
-    else if (warps <= SOME)
-        sort_columns(keys, SOME);
-    else
-        sort_columns(keys, SORT_WARPS_MAX);
+    enum { TOGETHER = 8 };
+    const unsigned whole = (warps + TOGETHER - 1) / TOGETHER * TOGETHER;
+    for (unsigned w = 0; w < whole; w++) {
+        uint32_t key[SORT_LANES];
+#pragma GCC unroll 32
+        for (unsigned lane = 0; lane < SORT_LANES; lane++)
+            key[lane] = keys[lane][w];
+        NETWORK(EXCHANGE)
+#pragma GCC unroll 32
+        for (unsigned lane = 0; lane < SORT_LANES; lane++)
+            keys[lane][w] = key[lane];
+    }
 }
 
 VECTORS_WIDE void sort_warps_count(struct sorted_warp out[SORT_WARPS_MAX], uint32_t keys[SORT_LANES][SORT_WARPS_MAX],
