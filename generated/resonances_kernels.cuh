@@ -216,14 +216,18 @@ struct warp_pieces {
     __device__ void store(unsigned char *record, const unsigned char *image, [[maybe_unused]] unsigned lane)
     {
         if (__activemask() == 0xffffffffu) {
-            turn own(lane);
+            piece<BYTES> part[pieces];
+            turn own(lane), stored(lane);
             SECTORWISE_UNROLL
             for (unsigned i = 0; i < pieces; ++i)
                 move_in<BYTES>(bytes_of(all[lane * row + i]), image + offset_of(i));
             __syncwarp();
             SECTORWISE_UNROLL
-            for (unsigned i = 0; i < pieces; ++i, own.go_on())
-                *reinterpret_cast<piece<BYTES> *>(own.place(record)) = all[own.record * row + own.number];
+            for (unsigned i = 0; i < pieces; ++i, stored.go_on())
+                part[i] = all[stored.record * row + stored.number];
+            SECTORWISE_UNROLL
+            for (unsigned i = 0; i < pieces; ++i, own.go_on()) // one after the other: L2 merges what comes together
+                *reinterpret_cast<piece<BYTES> *>(own.place(record)) = part[i];
             __syncwarp();
             return;
         }
