@@ -1,6 +1,8 @@
-// What tests/gpu/figures.sh times: generated converters, streams, transposes and whole records beside a plain copy on the
-// device of the same bytes, and beside kernels written by hand for the same candidate. One line a figure:
+// What tests/gpu/figures.sh times: generated converters, streams and transposes beside a plain copy on the device of the
+// same bytes; hands.cuh has kernels of the same candidates by hand, records.cuh whole records by shuffles. One line a figure:
 //     what, words of 4 bytes a record, case, GB/s, % of the copy (or of the hand-written kernel)
+#pragma once
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -121,87 +123,6 @@ struct pass_on {
     }
 };
 
-// ---- by hand: one record of W floats a thread, or four ---------------------------------------------------------------
-
-enum mode { reads, writes, updates };
-
-template <int W, mode M>
-__device__ void work(float (&v)[W], std::int64_t i, float *out)
-{
-    float sum = 0;
-#pragma unroll
-    for (int f = 0; f < W; ++f) {
-        sum += v[f];
-        v[f] = M == writes ? float(i) + float(f) : v[f] * 1.5f + 1.0f;
-    }
-    if (M == reads && sum == 1.2345e30f)
-        *out = sum;
-}
-
-template <int W, mode M>
-__global__ void __launch_bounds__(256) soa_by_hand(float *__restrict__ a, std::int64_t n, float *out)
-{
-    const std::int64_t i = std::int64_t(blockIdx.x) * 256 + threadIdx.x;
-    float v[W] = {};
-#pragma unroll
-    for (int f = 0; f < W && M != writes; ++f)
-        v[f] = a[f * n + i];
-    work<W, M>(v, i, out);
-#pragma unroll
-    for (int f = 0; f < W && M != reads; ++f)
-        a[f * n + i] = v[f];
-}
-
-template <int W, mode M>
-__global__ void __launch_bounds__(256) aos_by_hand(float *__restrict__ a, std::int64_t, float *out)
-{
-    const std::int64_t i = std::int64_t(blockIdx.x) * 256 + threadIdx.x;
-    float v[W] = {};
-#pragma unroll
-    for (int f = 0; f < W && M != writes; ++f)
-        v[f] = a[i * W + f];
-    work<W, M>(v, i, out);
-#pragma unroll
-    for (int f = 0; f < W && M != reads; ++f)
-        a[i * W + f] = v[f];
-}
-
-template <int W, mode M>
-__global__ void __launch_bounds__(256) staged_by_hand(float *__restrict__ a, std::int64_t, float *out)
-{
-    __shared__ float tile[256 * (W + 1)];
-    float *const mine = tile + threadIdx.x * (W + 1), *const from = a + std::int64_t(blockIdx.x) * 256 * W;
-    float v[W] = {};
-#pragma unroll
-    for (int k = 0; k < W && M != writes; ++k)
-        tile[(k * 256 + threadIdx.x) / W * (W + 1) + (k * 256 + threadIdx.x) % W] = from[k * 256 + threadIdx.x];
-    if (M != writes)
-        __syncthreads();
-#pragma unroll
-    for (int f = 0; f < W && M != writes; ++f)
-        v[f] = mine[f];
-    work<W, M>(v, std::int64_t(blockIdx.x) * 256 + threadIdx.x, out);
-#pragma unroll
-    for (int f = 0; f < W && M != reads; ++f)
-        mine[f] = v[f];
-    if (M != reads)
-        __syncthreads();
-#pragma unroll
-    for (int k = 0; k < W && M != reads; ++k)
-        from[k * 256 + threadIdx.x] = tile[(k * 256 + threadIdx.x) / W * (W + 1) + (k * 256 + threadIdx.x) % W];
-}
-
-template <int W, class Generated>
-void beside_hand(const char *name, const char *action, std::int64_t n, double bytes, Generated generated,
-                 void (*by_hand)(float *, std::int64_t, float *))
-{
-    float *const a = reinterpret_cast<float *>(buffers[0]);
-    const double hand = time_us([&] { by_hand<<<unsigned(n / 256), 256>>>(a, n, result); });
-    char title[64];
-    std::snprintf(title, sizeof(title), "%s %s", name, action);
-    figure("by hand", W, title, bytes, time_us(generated), hand);
-}
-
 // ---- generated: macros, since every layout has a namespace of its own -------------------------------------------------
 
 #define FIGURES_STREAM(W, LAYOUT)                                                                                      \
@@ -214,19 +135,6 @@ void beside_hand(const char *name, const char *action, std::int64_t n, double by
                both);                                                                                                  \
     }
 
-#define FIGURES_HAND(W, NAME, LAYOUT, KERNEL)                                                                          \
-    {                                                                                                                  \
-        const LAYOUT::a_view a{buffers[0]};                                                                            \
-        const std::int64_t n = a.records();                                                                            \
-        const double bytes = double(n) * (W) * 4;                                                                      \
-        beside_hand<W>(NAME, "read", n, bytes, [&] { must(LAYOUT::launch_reads(a, read_words{result})); },             \
-                       KERNEL<W, reads>);                                                                              \
-        beside_hand<W>(NAME, "write", n, bytes, [&] { must(LAYOUT::launch_writes(a, write_words{})); },                \
-                       KERNEL<W, writes>);                                                                             \
-        beside_hand<W>(NAME, "update", n, bytes * 2, [&] { must(LAYOUT::launch_updates(a, update_words{})); },         \
-                       KERNEL<W, updates>);                                                                            \
-    }
-
 #define FIGURES_CONVERTER(W, NAME, LAYOUT)                                                                             \
     {                                                                                                                  \
         const LAYOUT::a_view a{buffers[1]};                                                                            \
@@ -237,10 +145,10 @@ void beside_hand(const char *name, const char *action, std::int64_t n, double by
         figure("converter", W, "from " NAME, bytes, time_us([&] { must(LAYOUT::to_aos_device(to, a)); }), copy);       \
     }
 
-#define FIGURES_TRANSPOSE(NAME, LAYOUT)                                                                                \
+#define FIGURES_TRANSPOSE(NAME, LAYOUT, LAUNCH)                                                                        \
     {                                                                                                                  \
         const LAYOUT::in_view in{buffers[0]};                                                                          \
         const LAYOUT::out_view out{buffers[1]};                                                                        \
         const double bytes = double(in.records()) * 8, copy = copy_us(bytes);                                          \
-        figure("transpose", 1, NAME, bytes, time_us([&] { must(LAYOUT::launch_turn(in, out, pass_on{})); }), copy);    \
+        figure("transpose", 1, NAME, bytes, time_us([&] { must(LAYOUT::LAUNCH(in, out, pass_on{})); }), copy);         \
     }
