@@ -67,14 +67,19 @@ static bool put_points(struct cells *cells, struct lattice lattice, uint64_t rep
     return put(cells, lattice, repeats);
 }
 
-/* A run that crosses the end of a cell. */
+/* A run that crosses the end of a cell: the part before, the cells that it fills, which are alike, and the rest. */
 static bool put_run(struct cells *cells, struct lattice lattice, uint64_t repeats, uint64_t cell_end)
 {
-    struct lattice rest = lattice;
+    const uint64_t past = (uint64_t)lattice.start + lattice.length - cell_end;
+    const uint64_t whole = past / cells->bytes, left = past % cells->bytes;
     lattice.length = cell_end - (uint64_t)lattice.start;
-    rest.start = (int64_t)cell_end;
-    rest.length -= lattice.length;
-    return put(cells, lattice, repeats) && put(cells, rest, repeats);
+    bool fits = put(cells, lattice, repeats);
+    lattice.start = (int64_t)cell_end;
+    lattice.length = cells->bytes;
+    fits = fits && (whole == 0 || put(cells, lattice, repeats + whole - 1));
+    lattice.start = (int64_t)(cell_end + whole * cells->bytes);
+    lattice.length = left;
+    return fits && (left == 0 || put(cells, lattice, repeats));
 }
 
 /* A last dimension that repeats in every cell: points of one cell, cell after cell, and those left. */

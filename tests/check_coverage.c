@@ -136,12 +136,35 @@ START_TEST(counts_a_plane_with_a_border)
 }
 END_TEST
 
+/* A run over a million cells, which another lattice makes small. */
+START_TEST(counts_a_long_run)
+{
+    const uint64_t bytes = UINT64_C(1) << 32, cell = 4096;
+    struct coverage *coverage = coverage_new(2 * bytes, 4, 1);
+    int64_t lanes[32], first = 16;
+    for (unsigned i = 0; i < 32; i++)
+        lanes[i] = 64 + 16 * (int64_t)i;
+    const int64_t whole_step = 512, far_step = (int64_t)cell;
+    const uint64_t whole_count = bytes / 512, far_count = 2 * bytes / cell;
+    struct footprint found;
+    ck_assert(coverage_add(coverage, 0, false, lanes, 32, 16, 1, &whole_step, &whole_count));
+    ck_assert(coverage_add(coverage, 0, true, &first, 1, 4, 1, &far_step, &far_count));
+    ck_assert(coverage_count(coverage, &found));
+    ck_assert_uint_eq(found.read_sectors, bytes / 32);
+    ck_assert_uint_eq(found.written_sectors, far_count);
+    /* Of the written sectors, the first is before the run, and half are past it. */
+    ck_assert_uint_eq(found.distinct_sectors, bytes / 32 + 1 + (far_count / 2 - 1));
+    coverage_free(coverage);
+}
+END_TEST
+
 Suite *coverage_suite(void)
 {
     Suite *suite = suite_create("coverage");
     TCase *all = tcase_create("coverage");
     tcase_add_loop_test(all, counts_what_a_map_counts, 0, 4);
     tcase_add_test(all, counts_a_plane_with_a_border);
+    tcase_add_test(all, counts_a_long_run);
     suite_add_tcase(suite, all);
     return suite;
 }
