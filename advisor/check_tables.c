@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "check_internal.h"
+#include "sort_numbers.h"
 
 static const char *const value_words[] = {"permutation", "uniform", "sorted", NULL};
 enum table_values { VALUES_PERMUTATION, VALUES_UNIFORM, VALUES_SORTED };
@@ -14,25 +15,11 @@ static uint64_t next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* Sorts values from 0 to `most` ascending: bytes from the lowest, as many as `most` has. */
-static void sort_ascending(int64_t *data, uint64_t count, uint64_t most)
+/* None is negative. */
+static void sort_ascending(int64_t *data, uint64_t count)
 {
     struct arena scratch = {0};
-    int64_t *from = data, *to = arena_array(&scratch, (size_t)count, sizeof(*to));
-    for (unsigned shift = 0; shift < 64 && most >> shift != 0; shift += 8) {
-        uint64_t starts[257] = {0};
-        for (uint64_t i = 0; i < count; i++)
-            starts[((uint64_t)from[i] >> shift & 255) + 1]++;
-        for (size_t digit = 1; digit < 256; digit++)
-            starts[digit] += starts[digit - 1];
-        for (uint64_t i = 0; i < count; i++)
-            to[starts[(uint64_t)from[i] >> shift & 255]++] = from[i];
-        int64_t *sorted = to;
-        to = from;
-        from = sorted;
-    }
-    if (from != data)
-        memcpy(data, from, (size_t)count * sizeof(*data));
+    sort_numbers((uint64_t *)data, arena_array(&scratch, (size_t)count, sizeof(uint64_t)), (size_t)count);
     arena_free(&scratch);
 }
 
@@ -57,7 +44,7 @@ static void generate(struct table *table, enum table_values values, uint64_t ran
     for (uint64_t i = 0; i < table->extent; i++)
         table->data[i] = (int64_t)(next_random(&state) % range);
     if (values == VALUES_SORTED)
-        sort_ascending(table->data, table->extent, range - 1);
+        sort_ascending(table->data, table->extent);
 }
 
 static bool fill_generated(struct checker *checker, struct table *table, struct expr *range_expr,

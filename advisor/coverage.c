@@ -7,6 +7,7 @@
 #include "request.h"
 
 enum {
+    ADDRESSES_MAX = 1024,    /* that are added at once */
     LATTICES_MAX = 4096,     /* a worker; beyond, places are kept as bits */
     POINTS_FEW = 64,         /* of a box, that are marked one by one rather than as a lattice */
     OWN_BYTES_MAX = 1 << 27, /* of bits that all workers together may have each for itself */
@@ -187,20 +188,52 @@ static void sort_addresses(int64_t *address, unsigned count)
     }
 }
 
-/* The addresses as runs of touching bytes, then runs of runs. */
-static unsigned compress(struct lattice *out, int64_t *address, unsigned addresses, unsigned width, bool written)
+struct run {
+    int64_t start;
+    uint64_t length;
+};
+
+/* The addresses as runs of touching bytes. */
+static unsigned find_runs(struct run *out, int64_t *address, unsigned addresses, unsigned width)
 {
     sort_addresses(address, addresses);
     unsigned count = 0;
     for (unsigned i = 0; i < addresses; i++) {
-        struct lattice *last = count > 0 ? &out[count - 1] : NULL;
-        if (last != NULL && address[i] <= last->start + (int64_t)last->length) {
+        struct run *last = count > 0 ? &out[count - 1] : NULL;
+        if (last != NULL && address[i] <= last->start + (int64_t)last->length)
             last->length = (uint64_t)(address[i] + (int64_t)width - last->start);
-            continue;
-        }
-        out[count++] = (struct lattice){.start = address[i], .length = width, .written = written};
+        else
+            out[count++] = (struct run){address[i], width};
     }
-    for (unsigned before = count + 1; count < before && count > 1;) {
+    return count;
+}
+
+/* Runs of equal lengths at equal distances become a lattice; gives the number of lattices. A lattice is long: most
+ * instructions have one, which is not made of as many as they have lanes. */
+static unsigned join_plain_runs(struct lattice *out, const struct run *runs, unsigned count, bool written)
+{
+    unsigned lattices = 0;
+    for (unsigned i = 0, n; i < count; i += n) {
+        const int64_t distance = i + 1 < count ? runs[i + 1].start - runs[i].start : 0;
+        n = 1;
+        while (i + n < count && runs[i + n].length == runs[i].length &&
+               runs[i + n].start - runs[i + n - 1].start == distance)
+            n++;
+        struct lattice *lattice = &out[lattices++];
+        *lattice = (struct lattice){.start = runs[i].start, .length = runs[i].length, .written = written};
+        if (n > 1)
+            lattice_add_dim(lattice, distance, n);
+    }
+    return lattices;
+}
+
+/* The addresses as runs, then runs of runs. */
+static unsigned compress(struct lattice *out, int64_t *address, unsigned addresses, unsigned width, bool written)
+{
+    struct run runs[ADDRESSES_MAX];
+    unsigned before = find_runs(runs, address, addresses, width);
+    unsigned count = join_plain_runs(out, runs, before, written);
+    while (count < before && count > 1) {
         before = count;
         count = join_runs(out, count);
     }
@@ -313,7 +346,6 @@ static void mark_points(const struct marking *marking, unsigned dims, const int6
 bool coverage_add(struct coverage *coverage, unsigned worker, bool written, const int64_t *address, unsigned addresses,
                   unsigned width, unsigned dims, const int64_t *step, const uint64_t *count)
 {
-    enum { ADDRESSES_MAX = 1024 };
     const struct bits *bits = bits_of(coverage, worker);
     uint64_t points = 1;
     for (unsigned k = 0; k < dims && points <= POINTS_FEW; k++)

@@ -5,6 +5,7 @@
 
 #include "checked.h"
 #include "coverage_sweep.h"
+#include "sort_numbers.h"
 
 enum {
     CELL_BYTES_LEAST = 2048, /* steps below have short periods: sweeping them is as good */
@@ -146,21 +147,16 @@ static uint64_t largest_step(const struct lattice *items, size_t count)
     return largest;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The cells at which what a cell holds changes, ascending; returns how many. */
-static size_t find_changes(uint64_t *out, const struct cells *cells)
+/* The cells at which what a cell holds changes, ascending; returns how many. Both `out` and `room` are for two
+ * numbers a part. */
+static size_t find_changes(uint64_t *out, uint64_t *room, const struct cells *cells)
 {
     size_t count = 0, kept = 0;
     for (size_t i = 0; i < cells->count; i++) {
         out[count++] = cells->parts[i].first;
         out[count++] = cells->parts[i].past;
     }
-    qsort(out, count, sizeof(*out), compare_numbers);
+    sort_numbers(out, room, count);
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || out[kept - 1] != out[i])
             out[kept++] = out[i];
@@ -185,11 +181,11 @@ static bool count_cells(struct footprint *out, const struct cells *cells, uint64
 
 static bool count_all_cells(struct footprint *out, const struct cells *cells)
 {
-    uint64_t *changes = calloc(2 * cells->count + 1, sizeof(*changes));
+    uint64_t *changes = calloc(4 * cells->count + 1, sizeof(*changes));
     struct lattice *room = calloc(cells->count + 1, sizeof(*room));
     if (changes == NULL || room == NULL)
         abort();
-    size_t count = find_changes(changes, cells);
+    size_t count = find_changes(changes, changes + 2 * cells->count, cells);
     bool fits = count * cells->count <= VISITS_MAX;
     for (size_t i = 0; i + 1 < count && fits; i++)
         fits = count_cells(out, cells, changes[i], changes[i + 1], room);

@@ -42,7 +42,7 @@ expr_lex notation
 diag
 unified
 source
-sort_warps lanes
+sort_warps sort_numbers lanes
 text progress arena checked vectors
 '
 
