@@ -72,8 +72,9 @@ static uint64_t row_threads(uint64_t pieces, bool straight)
     return pieces < SOME || (straight && pieces >= MANY) ? 2 * ROW_THREADS_MIN : ROW_THREADS_MIN;
 }
 
-/* What bounds the launch of such a block. Left alone, nvcc spends so many registers on rows of some sizes, and orders the
- * loads of others such, that an H200 is up to 8 % slower than with blocks enough to fill a multiprocessor's registers. */
+/* What bounds the launch of such a block. Left alone, nvcc spends so many registers on rows of some sizes, and orders
+ * the loads of others such, that an H200 is up to 8 % slower than with blocks enough to fill a multiprocessor's
+ * registers. */
 static const char *row_bounds(uint64_t pieces, bool straight, uint64_t threads)
 {
     enum { MOST = 24 };
