@@ -61,6 +61,8 @@ static void add_request(struct counts *counts, const struct pattern *pattern, co
 {
     if (pattern->shared)
         request_add_shared(counts, address, mask, pattern->width);
+    else if (pattern->atomic)
+        request_add_atomic(counts, address, mask, pattern->width);
     else
         request_add_global(counts, address, mask, pattern->width);
 }
@@ -98,7 +100,7 @@ bool pattern_count(struct counts *counts, const struct pattern *pattern)
     bool alone = true;
     for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++)
         alone = alone && pattern->count[k] <= 1;
-    const bool disorder = !pattern->shared && in_disorder(pattern);
+    const bool disorder = !pattern->shared && !pattern->atomic && in_disorder(pattern);
     if (alone) {
         count_warps(counts, pattern, 0, disorder);
         return counts->asked_bytes <= INT64_MAX;

@@ -16,7 +16,7 @@ struct pattern {
     const uint64_t *active; /* a bit a thread */
     const int64_t *address;
     unsigned width; /* bytes: 1, 2, 4, 8 or 16 */
-    bool shared;
+    bool shared, atomic;
     int64_t step[LAUNCH_DIMS_MAX];
     uint64_t count[LAUNCH_DIMS_MAX];
 };

@@ -49,6 +49,21 @@ void request_add_global(struct counts *counts, const int64_t address[WARP_LANES]
     counts->ideal_sectors += (distinct * width + SECTOR_BYTES - 1) / SECTOR_BYTES;
 }
 
+void request_add_atomic(struct counts *counts, const int64_t address[WARP_LANES], uint32_t active, unsigned width)
+{
+    int64_t sorted[WARP_LANES] = {0};
+    const unsigned count = sort_active(sorted, address, active);
+    unsigned turns = 0, lanes = 0; /* of the sector and of the value at hand */
+    for (unsigned i = 0; i < count; i++) {
+        const bool same_sector = i > 0 && sorted[i] >> 5 == sorted[i - 1] >> 5;
+        lanes = i > 0 && sorted[i] == sorted[i - 1] ? lanes + 1 : 1;
+        counts->atomic_sectors += same_sector ? 0 : turns;
+        turns = same_sector && turns > lanes ? turns : lanes;
+    }
+    counts->atomic_sectors += turns;
+    request_add_global(counts, address, active, width);
+}
+
 static uint32_t warp_mask(const uint64_t *active, unsigned first)
 {
     return (uint32_t)(active[first / 64] >> (first % 64));

@@ -19,12 +19,18 @@ struct counts {
     uint64_t unique_bytes; /* distinct bytes a request */
     uint64_t wavefronts;   /* shared memory only, like conflicts */
     uint64_t conflicts;
+    uint64_t atomic_sectors; /* atomics in global memory only: sectors, each time that lanes take turns at its values */
 };
 
 /* Adds a request to global memory. Lanes are bits of `active` (not 0); address[lane] is in bytes from a multiple of
  * LINE_BYTES and a multiple of `width`, so that two lanes' bytes are the same or apart. Equal to the
  * hardware's counters on every pattern measured. */
 void request_add_global(struct counts *counts, const int64_t address[WARP_LANES], uint32_t active, unsigned width);
+
+/* Adds an atomic request to global memory: the same, and `atomic_sectors`. Lanes that change the same value take turns, so
+ * that a sector is passed on as often as the most lanes have an address in it. The hardware's counters of sectors agree, but
+ * that an instruction to many lines in no order may take one or two more. */
+void request_add_atomic(struct counts *counts, const int64_t address[WARP_LANES], uint32_t active, unsigned width);
 
 /* Adds the requests of all warps of a block at once: the same counts, for lanes in no order. `active` has a bit a
  * thread. False where the addresses reach too far apart for that: then ask warp by warp. */

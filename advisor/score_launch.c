@@ -243,7 +243,8 @@ static bool add_even(struct event_job *work, const struct instruction *what, con
     struct pattern pattern = {.threads = work->event->thread_count,
                               .active = work->event->active,
                               .width = what->width,
-                              .shared = work->shared};
+                              .shared = work->shared,
+                              .atomic = work->event->access->op == ACCESS_ATOMIC};
     int64_t *address = work->job->tallies[work->worker].address;
     place_addresses(address, pattern.step, place, pattern.threads);
     pattern.address = address;

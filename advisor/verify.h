@@ -15,7 +15,7 @@
 
 enum verify_kind {
     VERIFY_EXACT,   /* address arithmetic: to be equal */
-    VERIFY_NOISY,   /* exact, but the counter has arbitration between warps on top; 9 % were seen */
+    VERIFY_NOISY,   /* exact, but the counter has arbitration on top; 9 % were seen */
     VERIFY_ESTIMATE /* what caches keep, times: shown, not judged */
 };
 enum { VERIFY_NOISE_PERCENT = 25 }; /* what is let pass of noise */

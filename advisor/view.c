@@ -112,6 +112,8 @@ static json_t *make_access(struct maker *maker, const struct access_score *score
     }
     put_counts(maker, object, &score->counts);
     put_joined(maker, object, &score->joined);
+    if (score->op == ACCESS_ATOMIC)
+        put_count(maker, object, "atomic_sectors", score->counts.atomic_sectors);
     if (score->space == SPACE_GLOBAL)
         put_quality(object, (double)score->counts.requests, (double)score->counts.sectors,
                     (double)score->counts.unique_bytes);
@@ -310,6 +312,8 @@ static json_t *make_ranked_kernel(struct maker *maker, const struct ranked *rank
         put_count(maker, object, "conflicts", sum.conflicts);
         put_quality(object, (double)sum.requests, (double)sum.sectors, (double)sum.unique_bytes);
     }
+    put_amount(maker, object, "l2_read_sectors", estimate->l2_read_sectors);
+    put_amount(maker, object, "l2_write_sectors", estimate->l2_write_sectors);
     put_amount(maker, object, "dram_read_bytes", estimate->dram_read_bytes);
     put_amount(maker, object, "dram_write_bytes", estimate->dram_write_bytes);
     json_t *resources = json_object();

@@ -410,6 +410,54 @@ static void check_patterns(enum implementation which)
     findings_close(&findings);
 }
 
+/* Of a row of h200-atomics.txt: sectors measured, and the lanes. False at a comment. */
+static bool read_atomic(char *line, unsigned *width, uint64_t *sectors, bool active[32], uint64_t address[32])
+{
+    char *rest = NULL;
+    if (line[0] == '#' || strtok_r(line, " ", &rest) == NULL)
+        return false;
+    *width = (unsigned)strtoul(strtok_r(NULL, " ", &rest), NULL, 10);
+    *sectors = strtoull(strtok_r(NULL, " ", &rest), NULL, 10);
+    for (unsigned lane = 0; lane < 32; lane++) {
+        const char *word = strtok_r(NULL, " ", &rest);
+        ck_assert_ptr_nonnull(word);
+        active[lane] = strcmp(word, "-") != 0;
+        address[lane] = active[lane] ? strtoull(word, NULL, 10) : 0;
+    }
+    return true;
+}
+
+/* Lanes take turns at a value. Many lines in no order take up to two sectors more, now and then. */
+START_TEST(atomics_equal_hardware)
+{
+    enum { ROWS = 314, EQUAL = 293, MORE = 2 };
+    struct arena arena = {0};
+    char *text = rows_read_file(&arena, TESTS_DIR "/data/h200-atomics.txt"), *rest = NULL;
+    unsigned rows = 0, equal = 0, width;
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+        uint64_t measured, address[32];
+        bool active[32];
+        if (!read_atomic(line, &width, &measured, active, address))
+            continue;
+        struct counts counts = {0};
+        int64_t signed_address[32];
+        uint32_t mask = 0;
+        for (unsigned lane = 0; lane < 32; lane++) {
+            signed_address[lane] = (int64_t)address[lane];
+            mask |= (uint32_t)active[lane] << lane;
+        }
+        request_add_atomic(&counts, signed_address, mask, width);
+        ck_assert_uint_eq(counts.atomic_sectors, naive_atomic_sectors(active, address));
+        ck_assert_msg(counts.atomic_sectors <= measured && measured <= counts.atomic_sectors + MORE, "row %u", rows);
+        equal += counts.atomic_sectors == measured;
+        rows++;
+    }
+    ck_assert_uint_eq(rows, ROWS);
+    ck_assert_uint_eq(equal, EQUAL);
+    arena_free(&arena);
+}
+END_TEST
+
 START_TEST(naive_equals_hardware)
 {
     check_patterns(IMPLEMENTATION_NAIVE);
@@ -732,6 +780,7 @@ static void add_counts(struct counts *sum, const struct counts *more)
     sum->unique_bytes += more->unique_bytes;
     sum->wavefronts += more->wavefronts;
     sum->conflicts += more->conflicts;
+    sum->atomic_sectors += more->atomic_sectors;
 }
 
 static struct counts sum_rows(const struct score *score, const struct public_row *row, const char *kernel)
@@ -880,7 +929,7 @@ static const struct hand_case hand_cases[] = {
      NULL,
      LAYOUT_OPEN "<array name=\"a\" of=\"float\" extent=\"80\"/>"
                  "<kernel name=\"k\" block=\"40\" grid=\"2\"><read array=\"a\" index=\"thread\"/></kernel></layout>",
-     {{4, 4, 10, 10, 5, 320, 320, 0, 0}},
+     {{4, 4, 10, 10, 5, 320, 320, 0, 0, 0}},
      0,
      false},
     {"nobody takes it",
@@ -895,7 +944,7 @@ static const struct hand_case hand_cases[] = {
      LAYOUT_OPEN "<array name=\"a\" of=\"float\" extent=\"32\"/><kernel name=\"k\" block=\"32\" grid=\"1\">"
                  "<if test=\"lane % 2 == 0\"><read array=\"a\" index=\"thread\"/></if>"
                  "<else><read array=\"a\" index=\"thread\"/></else></kernel></layout>",
-     {{1, 1, 4, 2, 1, 64, 64, 0, 0}, {1, 1, 4, 2, 1, 64, 64, 0, 0}},
+     {{1, 1, 4, 2, 1, 64, 64, 0, 0, 0}, {1, 1, 4, 2, 1, 64, 64, 0, 0, 0}},
      0,
      false},
     /* Bytes 4 to 131; the stores leave the first and the last sector partly written. */
@@ -903,7 +952,7 @@ static const struct hand_case hand_cases[] = {
      NULL,
      LAYOUT_OPEN "<array name=\"a\" of=\"float\" extent=\"32\" offset=\"4\"/>"
                  "<kernel name=\"k\" block=\"32\" grid=\"1\"><write array=\"a\" index=\"thread\"/></kernel></layout>",
-     {{1, 1, 5, 4, 2, 128, 128, 0, 0}},
+     {{1, 1, 5, 4, 2, 128, 128, 0, 0, 0}},
      2,
      false},
     /* Records of 5 bytes: single bytes, each over bytes 1 + p to 156 + p: 5 sectors, 2 lines. */
@@ -913,7 +962,7 @@ static const struct hand_case hand_cases[] = {
      "<struct name=\"P\" packed=\"true\"><field name=\"a\" type=\"uint8\"/><field name=\"b\" type=\"float\"/>"
      "</struct><array name=\"a\" of=\"P\" extent=\"32\"/><kernel name=\"k\" block=\"32\" grid=\"1\">"
      "<read array=\"a\" field=\"b\" index=\"thread\"/></kernel></layout>",
-     {{4, 4, 20, 4, 8, 128, 128, 0, 0}},
+     {{4, 4, 20, 4, 8, 128, 128, 0, 0, 0}},
      0,
      false},
     /* 6-byte records: a double in an array of them is in halves of words. */
@@ -923,7 +972,7 @@ static const struct hand_case hand_cases[] = {
      "<struct name=\"P\" packed=\"true\"><field name=\"a\" type=\"int16\"/><field name=\"b\" type=\"float\"/>"
      "</struct><array name=\"a\" of=\"P\" extent=\"32\"/><kernel name=\"k\" block=\"32\" grid=\"1\">"
      "<read array=\"a\" field=\"b\" index=\"thread\"/></kernel></layout>",
-     {{2, 2, 12, 4, 4, 128, 128, 0, 0}},
+     {{2, 2, 12, 4, 4, 128, 128, 0, 0, 0}},
      0,
      false},
     /* Lanes above k are in trip k: 31, 30, ... 1 of them, all on one word. */
@@ -931,7 +980,7 @@ static const struct hand_case hand_cases[] = {
      NULL,
      LAYOUT_OPEN "<array name=\"a\" of=\"float\" extent=\"32\"/><kernel name=\"k\" block=\"32\" grid=\"1\">"
                  "<for var=\"i\" to=\"lane\"><read array=\"a\" index=\"i\"/></for></kernel></layout>",
-     {{31, 31, 31, 31, 31, 4 * 496, 124, 0, 0}},
+     {{31, 31, 31, 31, 31, 4 * 496, 124, 0, 0, 0}},
      0,
      false},
     /* The second leaf starts on the next multiple of 256. */
@@ -940,7 +989,7 @@ static const struct hand_case hand_cases[] = {
      LAYOUT_OPEN "<struct name=\"S\"><field name=\"a\" type=\"uint8\"/><field name=\"b\" type=\"double\"/></struct>"
                  "<array name=\"a\" of=\"S\" extent=\"33\"/><kernel name=\"k\" block=\"32\" grid=\"1\">"
                  "<read array=\"a\" field=\"b\" index=\"thread\"/></kernel></layout>",
-     {{1, 1, 8, 8, 2, 256, 256, 0, 0}},
+     {{1, 1, 8, 8, 2, 256, 256, 0, 0, 0}},
      0,
      false},
     /* 16-byte records: a load covers all four floats; a store only the two it owns. */
@@ -949,7 +998,7 @@ static const struct hand_case hand_cases[] = {
      LAYOUT_OPEN "<struct name=\"S\"><field name=\"v\" type=\"float\" count=\"4\"/></struct>"
                  "<array name=\"a\" of=\"S\" extent=\"32\"/><kernel name=\"k\" block=\"32\" grid=\"1\">"
                  "<read array=\"a\" field=\"v[0] v[1]\" index=\"thread\"/></kernel></layout>",
-     {{1, 1, 16, 16, 4, 512, 512, 0, 0}},
+     {{1, 1, 16, 16, 4, 512, 512, 0, 0, 0}},
      0,
      false},
     {"vector store",
@@ -957,7 +1006,7 @@ static const struct hand_case hand_cases[] = {
      LAYOUT_OPEN "<struct name=\"S\"><field name=\"v\" type=\"float\" count=\"4\"/></struct>"
                  "<array name=\"a\" of=\"S\" extent=\"32\"/><kernel name=\"k\" block=\"32\" grid=\"1\">"
                  "<write array=\"a\" field=\"v[0] v[1]\" index=\"thread\"/></kernel></layout>",
-     {{1, 1, 16, 8, 4, 256, 256, 0, 0}},
+     {{1, 1, 16, 8, 4, 256, 256, 0, 0, 0}},
      16,
      false},
     /* 12 bytes padded to 16: the padding may be stored too, and then no sector is partly written. */
@@ -965,7 +1014,7 @@ static const struct hand_case hand_cases[] = {
      "a=aos(align=16)/vector",
      LAYOUT_OPEN XYZ "<array name=\"a\" of=\"V\" extent=\"32\"/><kernel name=\"k\" block=\"32\" grid=\"1\">"
                      "<write array=\"a\" index=\"thread\"/></kernel></layout>",
-     {{1, 1, 16, 16, 4, 512, 512, 0, 0}},
+     {{1, 1, 16, 16, 4, 512, 512, 0, 0, 0}},
      0,
      false},
     /* 70 threads in blocks of 7: 17 wide ones (7, 7, 3 a block) and 2 of the tail in the third block. 112 bytes at 0
@@ -974,7 +1023,7 @@ static const struct hand_case hand_cases[] = {
      "a=soa/wide(4)",
      LAYOUT_OPEN XYZ "<array name=\"a\" of=\"V\" extent=\"70\"/><kernel name=\"k\" block=\"7\" grid=\"10\">"
                      "<read array=\"a\" field=\"x\" index=\"thread\"/></kernel></layout>",
-     {{4, 4, 11, 11, 6, 280, 280, 0, 0}},
+     {{4, 4, 11, 11, 6, 280, 280, 0, 0, 0}},
      0,
      false},
     /* A packed union of 12 bytes, neighbours not side by side: record after record in words, lanes 48 bytes apart: 8
@@ -985,7 +1034,7 @@ static const struct hand_case hand_cases[] = {
      "<union name=\"U\" packed=\"true\"><field name=\"d\" type=\"double\"/><field name=\"f\" type=\"float\" "
      "count=\"3\"/></union><array name=\"a\" of=\"U\" extent=\"32\"/><kernel name=\"k\" block=\"32\" grid=\"1\">"
      "<read array=\"a\" field=\"d\" index=\"thread\"/></kernel></layout>",
-     {{8, 8, 64, 8, 24, 256, 256, 0, 0}},
+     {{8, 8, 64, 8, 24, 256, 256, 0, 0, 0}},
      0,
      false},
     /* A double first in packed records of 16 bytes: with a word of padding they are 20 bytes apart in the copy, and it
@@ -996,7 +1045,7 @@ static const struct hand_case hand_cases[] = {
      "<struct name=\"P\" packed=\"true\"><field name=\"d\" type=\"double\"/><field name=\"f\" type=\"double\"/>"
      "</struct><array name=\"a\" of=\"P\" extent=\"32\"/><kernel name=\"k\" block=\"32\" grid=\"1\">"
      "<read array=\"a\" field=\"d\" index=\"thread\"/></kernel></layout>",
-     {{8, 4, 16, 16, 4, 512, 512, 8, 4}, {2, 0, 0, 0, 0, 256, 256, 2, 0}},
+     {{8, 4, 16, 16, 4, 512, 512, 8, 4, 0}, {2, 0, 0, 0, 0, 256, 256, 2, 0, 0}},
      0,
      false},
     /* 192 words by 64 threads: three rounds of two warps, a load and a shared store each; words 3 apart in the copy. */
@@ -1004,7 +1053,7 @@ static const struct hand_case hand_cases[] = {
      "a=aos/staged",
      LAYOUT_OPEN XYZ "<array name=\"a\" of=\"V\" extent=\"64\"/><kernel name=\"k\" block=\"64\" grid=\"1\">"
                      "<read array=\"a\" field=\"z\" index=\"thread\"/></kernel></layout>",
-     {{12, 6, 24, 24, 6, 768, 768, 6, 0}, {2, 0, 0, 0, 0, 256, 256, 2, 0}},
+     {{12, 6, 24, 24, 6, 768, 768, 6, 0, 0}, {2, 0, 0, 0, 0, 256, 256, 2, 0, 0}},
      0,
      false},
     /* A word of padding a record: words 4 apart in the copy, 4 lanes a bank. */
@@ -1012,7 +1061,7 @@ static const struct hand_case hand_cases[] = {
      "a=aos/staged(pad=1)",
      LAYOUT_OPEN XYZ "<array name=\"a\" of=\"V\" extent=\"64\"/><kernel name=\"k\" block=\"64\" grid=\"1\">"
                      "<read array=\"a\" field=\"z\" index=\"thread\"/></kernel></layout>",
-     {{12, 6, 24, 24, 6, 768, 768, 12, 6}, {2, 0, 0, 0, 0, 256, 256, 8, 6}},
+     {{12, 6, 24, 24, 6, 768, 768, 12, 6, 0}, {2, 0, 0, 0, 0, 256, 256, 8, 6, 0}},
      0,
      false},
     /* Only the third word of each record goes back: 10, 11 and 11 lanes store, over 4 sectors where 2 would do. */
@@ -1020,7 +1069,7 @@ static const struct hand_case hand_cases[] = {
      "a=aos/staged",
      LAYOUT_OPEN XYZ "<array name=\"a\" of=\"V\" extent=\"32\"/><kernel name=\"k\" block=\"32\" grid=\"1\">"
                      "<write array=\"a\" field=\"z\" index=\"thread\"/></kernel></layout>",
-     {{1, 0, 0, 0, 0, 128, 128, 1, 0}, {6, 3, 12, 6, 3, 128, 128, 3, 0}},
+     {{1, 0, 0, 0, 0, 128, 128, 1, 0, 0}, {6, 3, 12, 6, 3, 128, 128, 3, 0, 0}},
      12,
      false},
     /* A transpose through shared memory: rows come in whole, columns are read from the copy 33 words apart. */
@@ -1029,7 +1078,7 @@ static const struct hand_case hand_cases[] = {
      LAYOUT_OPEN "<array name=\"a\" of=\"float\" extent=\"64 64\"/><kernel name=\"k\" block=\"32 32\" grid=\"2 2\">"
                  "<read array=\"a\" index=\"32 * blockIdx.x + threadIdx.x, 32 * blockIdx.y + threadIdx.y\"/>"
                  "</kernel></layout>",
-     {{256, 128, 512, 512, 128, 16384, 16384, 128, 0}, {128, 0, 0, 0, 0, 16384, 16384, 128, 0}},
+     {{256, 128, 512, 512, 128, 16384, 16384, 128, 0, 0}, {128, 0, 0, 0, 0, 16384, 16384, 128, 0, 0}},
      0,
      false},
     {"staged transpose without padding",
@@ -1037,7 +1086,7 @@ static const struct hand_case hand_cases[] = {
      LAYOUT_OPEN "<array name=\"a\" of=\"float\" extent=\"64 64\"/><kernel name=\"k\" block=\"32 32\" grid=\"2 2\">"
                  "<read array=\"a\" index=\"32 * blockIdx.x + threadIdx.x, 32 * blockIdx.y + threadIdx.y\"/>"
                  "</kernel></layout>",
-     {{256, 128, 512, 512, 128, 16384, 16384, 128, 0}, {128, 0, 0, 0, 0, 16384, 16384, 4096, 3968}},
+     {{256, 128, 512, 512, 128, 16384, 16384, 128, 0, 0}, {128, 0, 0, 0, 0, 16384, 16384, 4096, 3968, 0}},
      0,
      false},
     /* An update is a read, then a write. */
@@ -1045,7 +1094,7 @@ static const struct hand_case hand_cases[] = {
      NULL,
      LAYOUT_OPEN "<array name=\"a\" of=\"double\" extent=\"32\"/><kernel name=\"k\" block=\"32\" grid=\"1\">"
                  "<update array=\"a\" index=\"31 - thread\"/></kernel></layout>",
-     {{1, 1, 8, 8, 2, 256, 256, 0, 0}, {1, 1, 8, 8, 2, 256, 256, 0, 0}},
+     {{1, 1, 8, 8, 2, 256, 256, 0, 0, 0}, {1, 1, 8, 8, 2, 256, 256, 0, 0, 0}},
      0,
      false},
 };
@@ -1457,6 +1506,7 @@ Suite *score_suite(void)
     Suite *suite = suite_create("score");
     TCase *hardware = tcase_create("hardware");
     tcase_add_test(hardware, naive_equals_hardware);
+    tcase_add_test(hardware, atomics_equal_hardware);
     tcase_add_test(hardware, score_equals_hardware);
     tcase_add_test(hardware, naive_equals_layouts);
     tcase_add_test(hardware, score_equals_layouts);

@@ -51,14 +51,15 @@ const struct naive_use *naive_uses(struct bench *bench, struct option *const *ch
     return out;
 }
 
-const char *const count_names[COUNT_FIELDS] = {"instructions", "requests",     "sectors",    "ideal_sectors", "lines",
-                                               "asked_bytes",  "unique_bytes", "wavefronts", "conflicts"};
+const char *const count_names[COUNT_FIELDS] = {"instructions", "requests",      "sectors",      "ideal_sectors",
+                                               "lines",        "asked_bytes",   "unique_bytes", "wavefronts",
+                                               "conflicts",    "atomic_sectors"};
 
 uint64_t count_field(const struct counts *counts, size_t field)
 {
-    const uint64_t fields[COUNT_FIELDS] = {counts->instructions,  counts->requests,   counts->sectors,
-                                           counts->ideal_sectors, counts->lines,      counts->asked_bytes,
-                                           counts->unique_bytes,  counts->wavefronts, counts->conflicts};
+    const uint64_t fields[COUNT_FIELDS] = {
+        counts->instructions, counts->requests,     counts->sectors,    counts->ideal_sectors, counts->lines,
+        counts->asked_bytes,  counts->unique_bytes, counts->wavefronts, counts->conflicts,     counts->atomic_sectors};
     return fields[field];
 }
 

@@ -31,7 +31,7 @@ void bench_close(struct bench *bench);
 /* What each kernel really does with each array, for the naive count. */
 const struct naive_use *naive_uses(struct bench *bench, struct option *const *chosen);
 
-enum { COUNT_FIELDS = 9 };
+enum { COUNT_FIELDS = 10 };
 extern const char *const count_names[COUNT_FIELDS];
 uint64_t count_field(const struct counts *counts, size_t field);
 

@@ -199,6 +199,30 @@ static void add_global(struct counts *counts, const struct instruction_sets *set
     counts->ideal_sectors += (sets->bytes.count + SECTOR - 1) / SECTOR;
 }
 
+/* Round after round each value's first lane that is left goes, and takes a sector along with those that go to it too.
+ */
+uint64_t naive_atomic_sectors(const bool active[32], const uint64_t address[32])
+{
+    bool left[LANES];
+    uint64_t sectors = 0;
+    memcpy(left, active, sizeof(left));
+    for (unsigned round = 0; round < LANES; round++) {
+        bool goes[LANES] = {false};
+        for (unsigned lane = 0; lane < LANES; lane++) {
+            bool first = left[lane], sector_taken = false;
+            for (unsigned other = 0; other < lane; other++) {
+                first = first && !(goes[other] && address[other] == address[lane]);
+                sector_taken = sector_taken || (goes[other] && address[other] / SECTOR == address[lane] / SECTOR);
+            }
+            goes[lane] = first;
+            sectors += first && !sector_taken;
+        }
+        for (unsigned lane = 0; lane < LANES; lane++)
+            left[lane] = left[lane] && !goes[lane];
+    }
+    return sectors;
+}
+
 void naive_global(struct counts *counts, const bool active[32], const uint64_t address[32], unsigned width)
 {
     struct arena arena = {0};
@@ -970,6 +994,7 @@ static void issue(struct walk *walk, struct counts *counts, const struct array *
         return;
     }
     add_global(counts, &walk->sets);
+    counts->atomic_sectors += op == ACCESS_ATOMIC ? naive_atomic_sectors(active, address) : 0;
     for (unsigned lane = 0; lane < LANES; lane++)
         for (unsigned byte = 0; active[lane] && byte < width; byte++)
             footprint_touch(&walk->footprints[array->number], walk->arena, address[lane] + byte, op == ACCESS_READ,

@@ -85,4 +85,7 @@ void naive_banks(uint64_t *wavefronts, uint64_t *conflicts, const bool active[32
 /* The sector rule on one instruction in global memory. Adds to the sums. */
 void naive_global(struct counts *counts, const bool active[32], const uint64_t address[32], unsigned width);
 
+/* Sectors that an atomic instruction passes on, lanes with the same value one after another. */
+uint64_t naive_atomic_sectors(const bool active[32], const uint64_t address[32]);
+
 #endif
