@@ -112,6 +112,16 @@ unsigned block_set_add(struct block_set *set, const int64_t *address, unsigned c
     return found;
 }
 
+void block_set_add_reads(struct block_set *set, const struct block_set *more)
+{
+    while (set->capacity - set->count < more->count)
+        grow(set);
+    for (size_t i = 0; i < more->count; i++) {
+        bool fresh;
+        set->read[take_number(&fresh, set, more->address[i])] |= more->read[i];
+    }
+}
+
 const uint64_t *block_set_written(const struct block_set *set, int64_t block)
 {
     if (!set->writes)

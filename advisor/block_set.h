@@ -28,6 +28,8 @@ struct block_set {
  * order, which of them came to a new block, and returns how many did. */
 unsigned block_set_add(struct block_set *set, const int64_t *address, unsigned count, unsigned width, bool written,
                        uint16_t *fresh);
+/* Adds what `more` has read. */
+void block_set_add_reads(struct block_set *set, const struct block_set *more);
 /* The bytes written of the block with that address by SET_BLOCK_BYTES; NULL where there is none. */
 const uint64_t *block_set_written(const struct block_set *set, int64_t block);
 

@@ -35,6 +35,7 @@ struct job {
     struct memory_work memory;
     double instructions, wavefronts;
     double shuffles;
+    double tile_steps;     /* coordinates of elements that are taken apart, a warp each */
     double resident_warps; /* at once, whole chip */
     double chip_clocks;    /* a nanosecond, of the multiprocessors that have a block */
 };
@@ -80,6 +81,13 @@ static double shuffles_of(const struct access_score *access)
     return (double)(access->counts.instructions - access->counts.requests);
 }
 
+/* An element's place is found once for all that an access moves of it. */
+static double tile_steps(const struct access_score *access)
+{
+    const double elements = (double)access->counts.instructions / (double)access->access->selected_count;
+    return elements * access->tiled_axes;
+}
+
 static struct job job_of(const struct kernel_score *score, const struct device *device)
 {
     struct job job = {.score = score, .device = device, .memory = memory_work_of(score, device)};
@@ -87,6 +95,7 @@ static struct job job_of(const struct kernel_score *score, const struct device *
         job.instructions += (double)score->accesses[i].counts.instructions;
         job.wavefronts += (double)score->accesses[i].counts.wavefronts;
         job.shuffles += shuffles_of(&score->accesses[i]);
+        job.tile_steps += tile_steps(&score->accesses[i]);
     }
     double multiprocessors = (double)device->multiprocessors, warps = (double)score->active_warps;
     job.resident_warps = (double)resident_blocks(score, device) * warps_a_block(score) * multiprocessors;
@@ -126,14 +135,15 @@ static double flight_ns(const struct job *job)
     const double missed = memory->load_sectors > 0 ? memory->missed_sectors / memory->load_sectors : 0;
     const double miss_ns =
         memory->dram_share * device->dram_latency_ns + (1 - memory->dram_share) * device->l2_latency_ns;
-    double latency_ns = missed < 1 ? missed * miss_ns + (1 - missed) * device->l1_latency_ns : miss_ns;
-    const double rounds = larger(memory->load_requests / warps / together, 1);
-    if (rounds <= 1)
-        latency_ns = memory->missed_sectors > 0 ? miss_ns : device->l1_latency_ns;
+    const double loads = memory->load_requests / warps, rounds = larger(loads / together, 1);
+    /* A round waits for the slowest of its loads. */
+    const double some = memory->missed_sectors > 0 ? larger(missed * loads, 1) : 0,
+                 slow = some < rounds ? some : rounds;
+    double latency_ns = slow * miss_ns + (rounds - slow) * device->l1_latency_ns;
     if (memory->stored_sectors > 0)
         latency_ns *= 1 + device->store_latency_share;
     const double start_ns = warps_a_block(job->score) * (double)device->multiprocessors / (device->warps_per_us / 1e3);
-    const double life_ns = start_ns + rounds * latency_ns + staged_copies(job->score) * device->barrier_ns;
+    const double life_ns = start_ns + latency_ns + staged_copies(job->score) * device->barrier_ns;
     return life_ns * warps / job->resident_warps;
 }
 
@@ -153,10 +163,11 @@ static double flops_ns(const struct job *job)
 
 static double issue_ns(const struct job *job)
 {
-    /* Address arithmetic goes with each memory instruction; indices, branch and exit with each warp. */
-    const double of_instruction = 4, of_warp = 12;
-    const double issued =
-        job->instructions * of_instruction + job->shuffles + (double)job->score->active_warps * of_warp;
+    /* Address arithmetic goes with each memory instruction; indices, branch and exit with each warp. Tiles want shifts,
+     * masks and one more multiplication. */
+    const double of_instruction = 4, of_warp = 12, of_tile_step = 8;
+    const double issued = job->instructions * of_instruction + job->shuffles +
+                          (double)job->score->active_warps * of_warp + job->tile_steps * of_tile_step;
     return issued / job->device->issue_per_clock / job->chip_clocks;
 }
 

@@ -183,6 +183,24 @@ static bool merge_tallies(struct kernel_job *job)
     return true;
 }
 
+static unsigned tiled_axes(const struct layout *layout)
+{
+    switch (layout->kind) {
+    case LAYOUT_AOSOA:
+        return 1;
+    case LAYOUT_TILED:
+        return layout->tiled_count;
+    case LAYOUT_AOS:
+    case LAYOUT_SOA:
+    case LAYOUT_SPLIT: /* groups in tiles are rare */
+    case LAYOUT_ROW_MAJOR:
+    case LAYOUT_COLUMN_MAJOR:
+    case LAYOUT_PITCH:
+        return 0;
+    }
+    return 0;
+}
+
 static void put_phase(struct kernel_score *out, const struct kernel_job *job, const struct access *access,
                       enum phase phase, const struct usage *usage)
 {
@@ -194,13 +212,17 @@ static void put_phase(struct kernel_score *out, const struct kernel_job *job, co
                               .space = SPACE_GLOBAL,
                               .phase = phase,
                               .candidate = usage->effective.text,
+                              .tiled_axes = tiled_axes(&usage->effective.layout),
                               .counts = job->tallies[0].counts[slot]};
 }
 
 static void put_access(struct kernel_score *out, const struct kernel_job *job, const struct access *access,
                        const struct usage *usage)
 {
-    struct access_score score = {.access = access, .array = access->array, .candidate = usage->effective.text};
+    struct access_score score = {.access = access,
+                                 .array = access->array,
+                                 .candidate = usage->effective.text,
+                                 .tiled_axes = usage->stage != NULL ? 0 : tiled_axes(&usage->effective.layout)};
     score.space = usage->stage != NULL ? SPACE_SHARED : access->array->space;
     if (access->op != ACCESS_WRITE) {
         score.op = access->op == ACCESS_ATOMIC ? ACCESS_ATOMIC : ACCESS_READ;

@@ -25,6 +25,7 @@ struct access_score {
     enum array_space space; /* a staged access's threads use SPACE_SHARED; its phases are SPACE_GLOBAL */
     enum phase phase;
     const char *candidate; /* what is done there, canonical */
+    unsigned tiled_axes;   /* coordinates of an element that fall into tile and place in it */
     struct counts counts;  /* a phase's wavefronts and conflicts are those of its shared side */
     struct counts joined;  /* of `counts`, what generated code does with another instruction: plan_join.h */
 };

@@ -185,6 +185,18 @@ static uint64_t count_pieces(const struct block_set *run)
     return pieces;
 }
 
+/* Most boxes have one run, which need not be copied. */
+static void keep_run(struct traffic *traffic)
+{
+    if (traffic->box_runs++ > 0) {
+        block_set_add_reads(&traffic->trips, &traffic->run);
+        return;
+    }
+    const struct block_set empty = traffic->trips;
+    traffic->trips = traffic->run;
+    traffic->run = empty;
+}
+
 void traffic_end_run(struct traffic *traffic, uint64_t weight)
 {
     struct run_traffic run = {.load_wavefronts = traffic->run_wavefronts,
@@ -196,8 +208,10 @@ void traffic_end_run(struct traffic *traffic, uint64_t weight)
         run.pieces = count_pieces(&traffic->run);
         run.writing = 1;
     }
-    if (traffic->run.count > 0)
+    if (traffic->run.count > 0) {
         run_traffic_add(&traffic->box, &run, weight);
+        keep_run(traffic);
+    }
     traffic_forget(traffic, false);
 }
 
@@ -212,18 +226,31 @@ static void keep_reads(struct run_traffic *box, const struct footprint *once, ui
     box->read_pairs = once->read_pairs * times;
 }
 
+static struct footprint count_trips(const struct block_set *trips)
+{
+    struct run_traffic sum = {0};
+    count_reads(&sum, trips);
+    return (struct footprint){.read_sectors = sum.read_sectors, .lines = sum.read_lines, .read_pairs = sum.read_pairs};
+}
+
 void traffic_end_box(struct traffic *traffic, uint64_t blocks, const struct device *device)
 {
     const uint64_t kept = (uint64_t)device->l1_bytes / SECTOR_BYTES / 2;
     struct footprint once;
     uint64_t times;
-    if (traffic->box_reads != NULL && coverage_count(traffic->box_reads, &once) && once.read_sectors <= kept)
+    if (traffic->box_reads == NULL && traffic->box_runs > 1) {
+        once = count_trips(&traffic->trips);
+        if (once.read_sectors <= kept)
+            keep_reads(&traffic->box, &once, blocks);
+    } else if (traffic->box_reads != NULL && coverage_count(traffic->box_reads, &once) && once.read_sectors <= kept)
         keep_reads(&traffic->box, &once, blocks);
     else if (traffic->inner_reads != NULL && checked_mul_u64(&times, traffic->inner_times, blocks) && times > 0 &&
              coverage_count(traffic->inner_reads, &once))
         keep_reads(&traffic->box, &once, times);
     run_traffic_add(&traffic->sum, &traffic->box, 1);
     traffic->box = (struct run_traffic){0};
+    block_set_clear(&traffic->trips);
+    traffic->box_runs = 0;
     coverage_free(traffic->box_reads);
     coverage_free(traffic->inner_reads);
     traffic->box_reads = traffic->inner_reads = NULL;
@@ -233,6 +260,10 @@ void traffic_forget(struct traffic *traffic, bool whole_box)
 {
     block_set_clear(&traffic->run);
     traffic->run_wavefronts = traffic->run_page_moves = 0;
+    if (whole_box) {
+        block_set_clear(&traffic->trips);
+        traffic->box_runs = 0;
+    }
     if (whole_box && traffic->box_reads != NULL)
         coverage_clear(traffic->box_reads);
     if (whole_box && traffic->inner_reads != NULL)
@@ -259,6 +290,7 @@ void traffic_free(struct traffic *traffic)
 {
     free(traffic->pages);
     block_set_free(&traffic->run);
+    block_set_free(&traffic->trips);
     coverage_free(traffic->box_reads);
     coverage_free(traffic->inner_reads);
 }
