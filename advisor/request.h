@@ -27,9 +27,9 @@ struct counts {
  * hardware's counters on every pattern measured. */
 void request_add_global(struct counts *counts, const int64_t address[WARP_LANES], uint32_t active, unsigned width);
 
-/* Adds an atomic request to global memory: the same, and `atomic_sectors`. Lanes that change the same value take turns, so
- * that a sector is passed on as often as the most lanes have an address in it. The hardware's counters of sectors agree, but
- * that an instruction to many lines in no order may take one or two more. */
+/* Adds an atomic request to global memory: the same, and `atomic_sectors`. Lanes that change the same value take turns,
+ * so that a sector is passed on as often as the most lanes have an address in it. The hardware's counters of sectors
+ * agree, but that an instruction to many lines in no order may take one or two more. */
 void request_add_atomic(struct counts *counts, const int64_t address[WARP_LANES], uint32_t active, unsigned width);
 
 /* Adds the requests of all warps of a block at once: the same counts, for lanes in no order. `active` has a bit a

@@ -206,6 +206,7 @@ static void put_launch(const struct kernel_code *kernel, json_t *view)
     put_number(view, "block_threads", k->block_threads);
     put_number(view, "block_count", k->block_count);
     put_number(view, "thread_count", all_threads(k));
+    put_number(view, "flops", (uint64_t)k->flops);
     put_number(view, "groups", groups);
     put_number(view, "rest", rest);
     put_flag(view, "has_rest", rest > 0);

@@ -28,6 +28,18 @@ __device__ inline const unsigned char *bytes_of(const T &value)
     return reinterpret_cast<const unsigned char *>(&value);
 }
 
+// A functor may have a function finish(), which each thread calls after its last step.
+template <class Functor>
+__device__ inline auto finish(Functor &body, int) -> decltype(body.finish())
+{
+    return body.finish();
+}
+
+template <class Functor>
+__device__ inline void finish(Functor &, long)
+{
+}
+
 // Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
 // shows that would let them join neighbouring accesses, which were counted as they are written. One for each width; that of
 // one byte is for all of shared memory. (No block has 2^16 threads in a dimension, no grid so many blocks in its last two.)
@@ -347,6 +359,7 @@ __global__ void __launch_bounds__(trace_shape::threads) trace(nodes_view nodes, 
         std::memcpy(&step.nodes, nodes_bytes + 0, sizeof(step.nodes));
         body(step);
     }
+    sw::finish(body, 0);
 }
 
 // Launches trace as described; returns what the launch returned
@@ -424,6 +437,7 @@ __global__ void __launch_bounds__(refit_shape::threads) refit(nodes_view nodes, 
         sw::put<16>(nodes.address(node) + 0, nodes_bytes + 0);
         sw::put<8>(nodes.address(node) + 16, nodes_bytes + 16);
     }
+    sw::finish(body, 0);
 }
 
 // Launches refit as described; returns what the launch returned

@@ -29,6 +29,18 @@ __device__ inline const unsigned char *bytes_of(const T &value)
     return reinterpret_cast<const unsigned char *>(&value);
 }
 
+// A functor may have a function finish(), which each thread calls after its last step.
+template <class Functor>
+__device__ inline auto finish(Functor &body, int) -> decltype(body.finish())
+{
+    return body.finish();
+}
+
+template <class Functor>
+__device__ inline void finish(Functor &, long)
+{
+}
+
 // Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
 // shows that would let them join neighbouring accesses, which were counted as they are written. One for each width; that of
 // one byte is for all of shared memory. (No block has 2^16 threads in a dimension, no grid so many blocks in its last two.)
@@ -510,6 +522,7 @@ __global__ void __launch_bounds__(lookup_shape::threads) lookup(slots_view slots
             sw::put(found.at(query), step.found);
         }
     }
+    sw::finish(body, 0);
 }
 
 // Launches lookup as described; returns what the launch returned
@@ -554,6 +567,7 @@ __global__ void __launch_bounds__(insert_shape::threads) insert(slots_view slots
     body(step);
     sw::atomic_add(slots.key(slots_index), step.slots_key);
     sw::put(slots.value(slots_index), step.slots_value);
+    sw::finish(body, 0);
 }
 
 // Launches insert as described; returns what the launch returned
@@ -610,6 +624,7 @@ __global__ void __launch_bounds__(sweep_shape::threads) sweep(slots_view slots, 
     const std::int64_t group = std::int64_t(blockIdx.x) * sweep_shape::threads + threadIdx.x;
     if (group < sweep_shape::groups)
         sweep_records<4>(slots, group * 4, body);
+    sw::finish(body, 0);
 }
 
 // Launches sweep as described; returns what the launch returned

@@ -29,6 +29,18 @@ __device__ inline const unsigned char *bytes_of(const T &value)
     return reinterpret_cast<const unsigned char *>(&value);
 }
 
+// A functor may have a function finish(), which each thread calls after its last step.
+template <class Functor>
+__device__ inline auto finish(Functor &body, int) -> decltype(body.finish())
+{
+    return body.finish();
+}
+
+template <class Functor>
+__device__ inline void finish(Functor &, long)
+{
+}
+
 // Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
 // shows that would let them join neighbouring accesses, which were counted as they are written. One for each width; that of
 // one byte is for all of shared memory. (No block has 2^16 threads in a dimension, no grid so many blocks in its last two.)
@@ -521,6 +533,7 @@ __global__ void __launch_bounds__(stream_collide_shape::threads) stream_collide(
         for (int q0 = 0; q0 < 9; ++q0)
             sw::put(after.f(after_index, q0), step.after.f[q0]);
     }
+    sw::finish(body, 0);
 }
 
 // Launches stream_collide as described; returns what the launch returned
@@ -581,6 +594,7 @@ __global__ void __launch_bounds__(lid_shape::threads) lid(after_view after, Func
     sw::put(after.f(cell, 4), step.after_f______);
     sw::put(after.f(cell, 7), step.after_f_______);
     sw::put(after.f(cell, 8), step.after_f________);
+    sw::finish(body, 0);
 }
 
 // Launches lid as described; returns what the launch returned

@@ -30,6 +30,18 @@ __device__ inline const unsigned char *bytes_of(const T &value)
     return reinterpret_cast<const unsigned char *>(&value);
 }
 
+// A functor may have a function finish(), which each thread calls after its last step.
+template <class Functor>
+__device__ inline auto finish(Functor &body, int) -> decltype(body.finish())
+{
+    return body.finish();
+}
+
+template <class Functor>
+__device__ inline void finish(Functor &, long)
+{
+}
+
 // Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
 // shows that would let them join neighbouring accesses, which were counted as they are written. One for each width; that of
 // one byte is for all of shared memory. (No block has 2^16 threads in a dimension, no grid so many blocks in its last two.)
@@ -522,6 +534,7 @@ __global__ void __launch_bounds__(forces_shape::threads) forces(boxes_view boxes
         std::memcpy(force_bytes_ + 8, &step.force.z, sizeof(step.force.z));
         sw::put<16>(force.address_1(force_index) + 0, force_bytes_ + 0);
     }
+    sw::finish(body, 0);
 }
 
 // Launches forces as described; returns what the launch returned

@@ -28,6 +28,18 @@ __device__ inline const unsigned char *bytes_of(const T &value)
     return reinterpret_cast<const unsigned char *>(&value);
 }
 
+// A functor may have a function finish(), which each thread calls after its last step.
+template <class Functor>
+__device__ inline auto finish(Functor &body, int) -> decltype(body.finish())
+{
+    return body.finish();
+}
+
+template <class Functor>
+__device__ inline void finish(Functor &, long)
+{
+}
+
 // Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
 // shows that would let them join neighbouring accesses, which were counted as they are written. One for each width; that of
 // one byte is for all of shared memory. (No block has 2^16 threads in a dimension, no grid so many blocks in its last two.)
@@ -449,6 +461,7 @@ __global__ void __launch_bounds__(pair_forces_shape::threads) pair_forces(partic
                 sw::put(particles.accel(i, q0), step.particles_accel[q0]);
         }
     }
+    sw::finish(body, 0);
 }
 
 // Launches pair_forces as described; returns what the launch returned
@@ -498,6 +511,7 @@ __global__ void __launch_bounds__(integrate_shape::threads) integrate(particles_
     body(step);
     sw::put(particles.pos_type(thread), step.particles_pos_type);
     sw::put(particles.vel_mass(thread), step.particles_vel_mass);
+    sw::finish(body, 0);
 }
 
 // Launches integrate as described; returns what the launch returned
@@ -544,6 +558,7 @@ __global__ void __launch_bounds__(wrap_shape::threads) wrap(particles_view parti
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
         sw::put(particles.image(thread, q0), step.particles_image[q0]);
+    sw::finish(body, 0);
 }
 
 // Launches wrap as described; returns what the launch returned

@@ -28,6 +28,18 @@ __device__ inline const unsigned char *bytes_of(const T &value)
     return reinterpret_cast<const unsigned char *>(&value);
 }
 
+// A functor may have a function finish(), which each thread calls after its last step.
+template <class Functor>
+__device__ inline auto finish(Functor &body, int) -> decltype(body.finish())
+{
+    return body.finish();
+}
+
+template <class Functor>
+__device__ inline void finish(Functor &, long)
+{
+}
+
 // Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
 // shows that would let them join neighbouring accesses, which were counted as they are written. One for each width; that of
 // one byte is for all of shared memory. (No block has 2^16 threads in a dimension, no grid so many blocks in its last two.)
@@ -290,6 +302,7 @@ __global__ void __launch_bounds__(attract_shape::threads) attract(bodies_view bo
         sw::put<4>(bodies.address_2(thread) + 4, bodies_bytes + 4);
         sw::put<4>(bodies.address_2(thread) + 8, bodies_bytes + 8);
     }
+    sw::finish(body, 0);
 }
 
 // Launches attract as described; returns what the launch returned
@@ -352,6 +365,7 @@ __global__ void __launch_bounds__(integrate_shape::threads) integrate(bodies_vie
     sw::put<4>(bodies.address_1(thread) + 0, bodies_bytes__ + 0);
     sw::put<4>(bodies.address_1(thread) + 4, bodies_bytes__ + 4);
     sw::put<4>(bodies.address_1(thread) + 8, bodies_bytes__ + 8);
+    sw::finish(body, 0);
 }
 
 // Launches integrate as described; returns what the launch returned

@@ -29,6 +29,18 @@ __device__ inline const unsigned char *bytes_of(const T &value)
     return reinterpret_cast<const unsigned char *>(&value);
 }
 
+// A functor may have a function finish(), which each thread calls after its last step.
+template <class Functor>
+__device__ inline auto finish(Functor &body, int) -> decltype(body.finish())
+{
+    return body.finish();
+}
+
+template <class Functor>
+__device__ inline void finish(Functor &, long)
+{
+}
+
 // Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
 // shows that would let them join neighbouring accesses, which were counted as they are written. One for each width; that of
 // one byte is for all of shared memory. (No block has 2^16 threads in a dimension, no grid so many blocks in its last two.)
@@ -459,6 +471,7 @@ __global__ void __launch_bounds__(price_shape::threads) price(options_view optio
     step.options_process_volatility_sigma = sw::fetch(options.process_volatility_sigma(thread));
     body(step);
     sw::put(prices.at(thread), step.prices);
+    sw::finish(body, 0);
 }
 
 // Launches price as described; returns what the launch returned
@@ -522,6 +535,7 @@ __global__ void __launch_bounds__(revalue_shape::threads) revalue(options_view o
         body(step);
         sw::put(prices.at(thread), step.prices);
     }
+    sw::finish(body, 0);
 }
 
 // Launches revalue as described; returns what the launch returned

@@ -28,6 +28,18 @@ __device__ inline const unsigned char *bytes_of(const T &value)
     return reinterpret_cast<const unsigned char *>(&value);
 }
 
+// A functor may have a function finish(), which each thread calls after its last step.
+template <class Functor>
+__device__ inline auto finish(Functor &body, int) -> decltype(body.finish())
+{
+    return body.finish();
+}
+
+template <class Functor>
+__device__ inline void finish(Functor &, long)
+{
+}
+
 // Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
 // shows that would let them join neighbouring accesses, which were counted as they are written. One for each width; that of
 // one byte is for all of shared memory. (No block has 2^16 threads in a dimension, no grid so many blocks in its last two.)
@@ -419,6 +431,7 @@ __global__ void __launch_bounds__(drift_shape::threads) drift(particles_view par
     const std::int64_t group = std::int64_t(blockIdx.x) * drift_shape::threads + threadIdx.x;
     if (group < drift_shape::groups)
         drift_records<4>(particles, group * 4, body);
+    sw::finish(body, 0);
 }
 
 // Launches drift as described; returns what the launch returned
@@ -478,6 +491,7 @@ __global__ void __launch_bounds__(energy_shape::threads) energy(particles_view p
     const std::int64_t group = std::int64_t(blockIdx.x) * energy_shape::threads + threadIdx.x;
     if (group < energy_shape::groups)
         energy_records<4>(particles, group * 4, body);
+    sw::finish(body, 0);
 }
 
 // Launches energy as described; returns what the launch returned
@@ -540,6 +554,7 @@ __global__ void __launch_bounds__(respawn_shape::threads) respawn(particles_view
     const std::int64_t group = std::int64_t(blockIdx.x) * respawn_shape::threads + threadIdx.x;
     if (group < respawn_shape::groups)
         respawn_records<4>(particles, group * 4, body);
+    sw::finish(body, 0);
 }
 
 // Launches respawn as described; returns what the launch returned

@@ -31,6 +31,18 @@ __device__ inline const unsigned char *bytes_of(const T &value)
     return reinterpret_cast<const unsigned char *>(&value);
 }
 
+// A functor may have a function finish(), which each thread calls after its last step.
+template <class Functor>
+__device__ inline auto finish(Functor &body, int) -> decltype(body.finish())
+{
+    return body.finish();
+}
+
+template <class Functor>
+__device__ inline void finish(Functor &, long)
+{
+}
+
 // Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
 // shows that would let them join neighbouring accesses, which were counted as they are written. One for each width; that of
 // one byte is for all of shared memory. (No block has 2^16 threads in a dimension, no grid so many blocks in its last two.)
@@ -390,6 +402,7 @@ __global__ void __launch_bounds__(gain_shape::threads) gain(points_view points, 
             sw::put(savings.at(savings_index_0, i), step.savings);
         }
     }
+    sw::finish(body, 0);
 }
 
 // Launches gain as described; returns what the launch returned
@@ -451,6 +464,7 @@ __global__ void __launch_bounds__(assign_shape::threads) assign(points_view poin
             sw::put(points.cost(thread), step.points_cost);
         }
     }
+    sw::finish(body, 0);
 }
 
 // Launches assign as described; returns what the launch returned

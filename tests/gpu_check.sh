@@ -1,18 +1,19 @@
 #!/bin/sh
-# Proof on a GPU. For the descriptions of EVERY each candidate that `rank` lists, for the others in layouts/ the best one
-# and the default, for those in tests/generated, which have every layout and plan, what their first lines name: generated,
-# compiled for the GPU at hand, and run; each program must close with "N passed, 0 failed". Again, layouts/ with small
-# extents, under compute-sanitizer (memcheck, racecheck). Where Nsight Compute is installed, what it counts for one launch
-# of each kernel stands beside what `sectorwise score` counts; a line that differs is a failure. Where there is no GPU or
-# no nvcc it says so, which is no failure.
+# Proof on a GPU. For the descriptions of EVERY each candidate that `rank` lists, for the others in layouts/ the best one,
+# the default and some more kinds (gpu/choose.awk), for those in tests/generated, which have every layout and plan, what
+# their first lines name: generated, compiled for the GPU at hand, and run; each program must close with "N passed, 0
+# failed". Again, with small extents, under compute-sanitizer (memcheck, racecheck). Where Nsight Compute is installed, what
+# it counts for one launch of each kernel stands beside what `sectorwise score` counts; a line that differs is a failure.
+# The programs of layouts/ are timed, one at a time, and stand beside what `rank` estimates; whether its pick was the
+# fastest is told for each description, and judged by nobody. Where there is no GPU or no nvcc it says so, which is no failure.
 #
 #   tests/gpu_check.sh [prepare|run]    prepare: only writes the code to build/gpu; run: only uses what is there
 #
-# SECTORWISE, NVCC, GPU_ARCH (native), JOBS, DESCRIPTIONS (their names) and STEPS (some of those below) may be set.
+# SECTORWISE, NVCC, CC, GPU_ARCH (native), JOBS, DESCRIPTIONS (their names) and STEPS (some of those below) may be set.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 EVERY=${EVERY:-particles transpose bvh}
-STEPS=${STEPS:-compile run_programs compare_counts sanitize}
+STEPS=${STEPS:-compile run_programs sanitize measure_times profile compare_counts compare_estimates}
 COUNTED='blocks stream turn' # of tests/generated: the others have atomics of bytes, whose retries nobody can predict
 tool=${SECTORWISE:-build/sectorwise}
 work=build/gpu
@@ -52,19 +53,7 @@ small_extents() {
     esac
 }
 
-# The candidates of a description, one combination a line: "a=aos/direct<tab>b=soa/direct". ONE: the best and the default.
-list_candidates() {
-    "$tool" rank "$1" --format json | awk -v one="$2" '
-        /^      "arrays": \{/ { inside = 1; line = ""; next }
-        inside && /\}/ { inside = 0; next }
-        inside {
-            split($0, part, "\"")
-            line = line (line == "" ? "" : "\t") part[2] "=" part[4]
-        }
-        /^      "default": / { if (one == "" || !count++ || /true/) print line }'
-}
-
-# generate_candidate DIR SPEC LINE [DEFINITIONS]
+# generate_candidate DIR SPEC LINE [DEFINITIONS]: LINE is one of gpu/choose.awk's, without its marks
 generate_candidate() {
     into=$1 description=$2 pairs=$3
     shift 3
@@ -74,29 +63,43 @@ generate_candidate() {
     for pair in $pairs; do set -- "$@" --candidate "$pair"; done
     IFS=$old
     mkdir -p "$into"
-    "$tool" generate "$description" -o "$into" "$@" --format json >"$into/chosen" || return 1
-    # Counted is what was generated, also of the arrays that nobody asked a candidate for.
-    IFS='
-'
-    set -- "$@" $(awk -F'"' '/^  "arrays": \{/ { inside = 1; next } inside && /\}/ { exit }
-        inside { print "--candidate"; print $2 "=" $4 }' "$into/chosen")
-    IFS=$old
-    "$tool" score "$description" "$@" --format json |
-        "$tool" render tests/gpu/counts.mustache --data - -o "$into/predicted"
+    "$tool" generate "$description" -o "$into" "$@" --format json >"$into/chosen" 2>"$into/messages" ||
+        ! cat "$into/messages"
 }
 
-# prepare_description SPEC NAME CANDIDATES [DEFINITIONS]: a folder for each line of CANDIDATES.
+# Counted is what was generated, also of the arrays that nobody asked a candidate for.
+predict_candidate() {
+    into=$1 description=$2 old=$IFS
+    IFS='
+'
+    set -- $(awk -F'"' '/^  "arrays": \{/ { inside = 1; next } inside && /\}/ { exit }
+        inside { print "--candidate"; print $2 "=" $4 }' "$into/chosen")
+    IFS=$old
+    predict "$into/predicted" score gpu/counts "$description" "$@" &&
+        predict "$into/estimated" rank gpu/estimates "$description" "$@"
+}
+
+# predict FILE COMMAND TEMPLATE [OPERAND...]
+predict() {
+    to=$1 command=$2 template=$3
+    shift 3
+    "$tool" "$command" "$@" --format json | "$tool" render "tests/$template.mustache" --data - -o "$to"
+}
+
+# prepare_description SPEC NAME CANDIDATES [DEFINITIONS]: a folder for each line of CANDIDATES, "MARKS<tab>..."
 prepare_description() {
     spec=$1 name=$2 candidates=$3
     shift 3
     number=0
-    while read -r line; do
+    while IFS='	' read -r marks line; do
         folder=$work/$name.$((number += 1))
-        generate_candidate "$folder" "$spec" "$line" && generate_candidate "$folder/small" "$spec" "$line" "$@" || {
+        generate_candidate "$folder" "$spec" "$line" && predict_candidate "$folder" "$spec" &&
+            generate_candidate "$folder/small" "$spec" "$line" "$@" || {
             echo "$name: $line: nothing could be generated"
             return 1
         }
         echo "$line" >"$folder/candidate"
+        echo "$marks" >"$folder/marks"
     done <"$candidates"
 }
 
@@ -112,12 +115,17 @@ prepare() {
         name=$(basename "$spec" .xml)
         is_among "$name" "${DESCRIPTIONS:-$name}" || continue
         case $spec in
-        tests/*) sed -n '1s/^<!-- candidates: //p' "$spec" | tr ';' '\n' | sed 's/^ */a=/; s/ *$//' >"$work/candidates" ;;
-        *) list_candidates "$spec" "$(is_among "$name" "$EVERY" || echo one)" >"$work/candidates" ;;
+        tests/*) sed -n '1s/^<!-- candidates: //p' "$spec" | tr ';' '\n' | sed 's/^ */-\ta=/; s/ *$//' >"$work/candidates" ;;
+        *) "$tool" rank "$spec" --format json |
+            awk -v every="$(is_among "$name" "$EVERY" && echo 1)" -f tests/gpu/choose.awk >"$work/candidates" ;;
         esac
         # shellcheck disable=SC2046
         prepare_description "$spec" "$name" "$work/candidates" $(small_extents "$name") || return 1
-        case $spec in tests/*) is_among "$name" "$COUNTED" || rm "$work/$name".*/predicted ;; esac
+        case $spec in tests/*)
+            rm "$work/$name".*/estimated
+            is_among "$name" "$COUNTED" || rm "$work/$name".*/predicted
+            ;;
+        esac
     done
     rm -f "$work/candidates"
 }
@@ -148,17 +156,20 @@ title() {
     echo "$(basename "$1" | sed 's/\.[0-9]*$//') as $(tr '\t' ' ' <"$1/candidate")"
 }
 
+# Programs are shared objects, which run in a process of their own or one after another in one (gpu/run_programs.c). They
+# share no names.
 compile() {
-    flags="-std=c++17 -O2 -Werror all-warnings -arch=${GPU_ARCH:-native}"
+    ${CC:-cc} -O2 -Wall -Wextra -o "$work/run_programs" tests/gpu/run_programs.c -ldl || exit 1
+    flags="-std=c++17 -O2 -Werror all-warnings -arch=${GPU_ARCH:-native} -shared -Xcompiler -fPIC,-fno-gnu-unique"
     # Where there are no small extents, both programs are one.
-    each_folder "$nvcc $flags -o {}\$(basename {}) {}*_check.cu && if cmp -s {}*_check.cu {}small/*_check.cu; then
-        cp {}\$(basename {}) {}small/check; else $nvcc $flags -o {}small/check {}small/*_check.cu; fi" "$jobs" compile
+    each_folder "$nvcc $flags -o {}program.so {}*_check.cu && if cmp -s {}*_check.cu {}small/*_check.cu; then
+        cp {}program.so {}small; else $nvcc $flags -o {}small/program.so {}small/*_check.cu; fi" "$jobs" compile
 }
 
 # A program may take 2 GiB of the GPU's memory.
 run_programs() {
     room=$(nvidia-smi --query-gpu=memory.free --format=csv,noheader,nounits | awk 'NR == 1 { print int($1 / 2200) + 1 }')
-    each_folder "{}\$(basename {}) >{}output && tail -n 1 {}output | grep -E '^[1-9][0-9]* passed, 0 failed\$' || ! cat {}output" \
+    each_folder "$work/run_programs {}program.so >{}output && tail -n 1 {}output | grep -E '^[1-9][0-9]* passed, 0 failed\$' || ! cat {}output" \
         $((room < jobs ? room : jobs)) run
 }
 
@@ -169,11 +180,37 @@ sanitize() {
         return
     fi
     for check in memcheck racecheck; do
-        each_folder "$sanitizer --tool $check --error-exitcode 9 {}small/check" "$jobs" $check
+        each_folder "$sanitizer --tool $check --error-exitcode 9 $work/run_programs {}small/program.so" "$jobs" $check
     done
 }
 
-# What Nsight Compute counts: the sums of these over a launch.
+# list_programs FILE: the programs whose folders have it and that did not fail
+list_programs() {
+    for file in "$work"/*.*/"$1"; do
+        folder=${file%/*}
+        if [ -f "$folder/program.so" ] && [ "$(cat "$folder/run.status" 2>/dev/null || echo 0)" = 0 ]; then
+            echo "$folder/program.so"
+        fi
+    done
+}
+
+# "PROGRAM REST" of each line "WORD REST" that a program printed.
+lines_of_programs() {
+    awk -v word="$1" '$1 == "program" { count = split($2, part, "/"); program = part[count - 1] }
+        $1 == word { sub(/^[^ ]* /, ""); print program, $0 }'
+}
+
+# One at a time, and nothing else beside them; three times, each with memory elsewhere.
+measure_times() {
+    for pass in 1 2 3; do
+        list_programs estimated | xargs "$work/run_programs" --time || echo "failed in pass $pass"
+    done >"$work/times.log" 2>&1
+    ! grep -q -e '^failed' -e FAILED "$work/times.log"
+    count $? 'times' "$work/times.log"
+    lines_of_programs timed <"$work/times.log" >"$work/times"
+}
+
+# What Nsight Compute counts: the sums of these over a launch, with empty caches.
 metrics() {
     for op in ld st red atom; do
         echo "l1tex__t_requests_pipe_lsu_mem_global_op_$op.sum"
@@ -183,39 +220,47 @@ metrics() {
         echo "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_$op.sum"
         echo "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_$op.sum"
     done
+    for op in read write; do
+        echo "lts__t_sectors_srcunit_tex_op_$op.sum"
+        echo "dram__sectors_$op.sum"
+    done
 }
 
 # Whether a program looks anything up in tables, which is no part of the prediction.
 looks_up() {
-    grep -q '^// Table ' "$1"/*_check.cu
+    grep -q '^// Table ' "${1%/*}"/*_check.cu
 }
 
-# profile NCU PART [OPTIONS]: one profiler for the programs listed in $work/PART, for its start takes longer than they do.
-profile() {
+# profile_programs NCU PART [OPTIONS]: one profiler, and one process, for the programs listed in $work/PART
+profile_programs() {
     ncu=$1 part=$2
     shift 2
     kernels=$(awk '!seen[$1]++ { names = names (names == "" ? "" : "|") $1 "_*" } END { print names }' "$work"/*.*/predicted)
-    "$ncu" --force-overwrite --clock-control none --target-processes all --print-units base --csv --page raw \
-        --kernel-name "regex:^($kernels)\$" --metrics "$(metrics | paste -sd, -)" "$@" sh "$work/$part" 2>>"$work/ncu.log"
+    xargs "$ncu" --force-overwrite --clock-control none --print-units base --csv --page raw \
+        --kernel-name "regex:^($kernels)\$" --metrics "$(metrics | paste -sd, -)" "$@" "$work/run_programs" --launch \
+        <"$work/$part" 2>>"$work/ncu.log"
 }
 
 # Instructions are counted one by one where there are tables, to tell what look-ups take. Raw pages, then source pages.
 profile_all() {
-    : >"$work/plain" && : >"$work/tables" && : >"$work/ncu.log"
-    for file in "$work"/*.*/predicted; do
-        folder=${file%/predicted}
-        echo "$folder/$(basename "$folder") --launch" >>"$work/$(looks_up "$folder" && echo tables || echo plain)"
+    : >"$work/plain" && : >"$work/tables" && : >"$work/ncu.log" && : >"$work/source.csv" && : >"$work/raw.csv"
+    list_programs predicted | while read -r program; do
+        echo "$program" >>"$work/$(looks_up "$program" && echo tables || echo plain)"
     done
-    : >"$work/source.csv"
     if [ -s "$work/tables" ]; then
-        profile "$1" tables --section SourceCounters --export "$work/report" >"$work/ncu.out" || return 1
+        profile_programs "$1" tables --section SourceCounters --export "$work/report" >"$work/ncu.out" || return 1
+        lines_of_programs launched <"$work/ncu.out" >"$work/launched"
         "$1" --import "$work/report.ncu-rep" --csv --print-units base --page raw >"$work/raw.csv" || return 1
         "$1" --import "$work/report.ncu-rep" --csv --page source --print-source sass >"$work/source.csv" || return 1
     fi
-    profile "$1" plain >>"$work/raw.csv"
+    if [ -s "$work/plain" ]; then
+        profile_programs "$1" plain >"$work/plain.csv" || return 1
+        lines_of_programs launched <"$work/plain.csv" >>"$work/launched"
+        cat "$work/plain.csv" >>"$work/raw.csv"
+    fi
 }
 
-compare_counts() {
+profile() {
     ncu=$(command -v ncu || echo "$tools/ncu")
     if ! command -v "$ncu" >/dev/null; then
         echo 'gpu-check: Nsight Compute is not here, so counts were not compared'
@@ -223,14 +268,31 @@ compare_counts() {
     fi
     profile_all "$ncu"
     count $? 'Nsight Compute' "$work/ncu.log"
-    for file in "$work"/*.*/predicted; do
-        folder=${file%/predicted}
-        sed "s/^/$(basename "$folder") $(tr '\t ' ',_' <"$folder/candidate" | sed 's/[|&\/]/\\&/g') /" "$file"
-    done >"$work/predicted"
-    awk -f tests/gpu/compare.awk "$work/predicted" "$work/raw.csv" "$work/source.csv" >"$work/counts"
+}
+
+# join_folders FILE: its lines of all folders, "PROGRAM CANDIDATES MARKS LINE"
+join_folders() {
+    for file in "$work"/*.*/"$1"; do
+        folder=${file%/*}
+        sed "s/^/$(basename "$folder") $(tr '\t ' ',_' <"$folder/candidate" | sed 's/[|&\/]/\\&/g') $(cat "$folder/marks") /" "$file"
+    done
+}
+
+compare_counts() {
+    if [ ! -s "$work/raw.csv" ]; then return; fi
+    join_folders predicted >"$work/predicted"
+    awk -v traffic="$work/traffic" -f tests/gpu/compare.awk "$work/predicted" "$work/launched" "$work/raw.csv" \
+        "$work/source.csv" >"$work/counts"
     cat "$work/counts"
     passed=$((passed + $(grep -c ' equal$' "$work/counts")))
     failed=$((failed + $(grep -c ' DIFFERENT' "$work/counts")))
+}
+
+compare_estimates() {
+    if [ ! -s "$work/times" ]; then return; fi
+    join_folders estimated >"$work/estimated"
+    if [ ! -f "$work/traffic" ]; then : >"$work/traffic"; fi
+    awk -f tests/gpu/estimates.awk "$work/times" "$work/traffic" "$work/estimated" | tee "$work/estimates"
 }
 
 if ! command -v "$nvcc" >/dev/null; then
