@@ -29,6 +29,18 @@ __device__ inline const unsigned char *bytes_of(const T &value)
     return reinterpret_cast<const unsigned char *>(&value);
 }
 
+// A functor may have a function finish(), which each thread calls after its last step.
+template <class Functor>
+__device__ inline auto finish(Functor &body, int) -> decltype(body.finish())
+{
+    return body.finish();
+}
+
+template <class Functor>
+__device__ inline void finish(Functor &, long)
+{
+}
+
 // Nothing, of which no compiler knows it, neither nvcc's nor the one behind it: where an address has it added, no alignment
 // shows that would let them join neighbouring accesses, which were counted as they are written. One for each width; that of
 // one byte is for all of shared memory. (No block has 2^16 threads in a dimension, no grid so many blocks in its last two.)
@@ -372,6 +384,7 @@ __global__ void __launch_bounds__(intersect_shape::threads) intersect(triangles_
         std::memcpy(&step.triangles, triangles_bytes + 0, sizeof(step.triangles));
         body(step);
     }
+    sw::finish(body, 0);
 }
 
 // Launches intersect as described; returns what the launch returned
@@ -422,6 +435,7 @@ __global__ void __launch_bounds__(normals_shape::threads) normals(triangles_view
     std::memcpy(&step.triangles, triangles_bytes + 0, sizeof(step.triangles));
     body(step);
     sw::put(normal.at(thread), step.normal);
+    sw::finish(body, 0);
 }
 
 // Launches normals as described; returns what the launch returned
