@@ -226,14 +226,18 @@ struct warp_pieces {
     __device__ void store(unsigned char *record, const unsigned char *image, [[maybe_unused]] unsigned lane)
     {
         if (__activemask() == 0xffffffffu) {
-            turn own(lane);
+            piece<BYTES> part[pieces];
+            turn own(lane), stored(lane);
             SECTORWISE_UNROLL
             for (unsigned i = 0; i < pieces; ++i)
                 move_in<BYTES>(bytes_of(all[lane * row + i]), image + offset_of(i));
             __syncwarp();
             SECTORWISE_UNROLL
-            for (unsigned i = 0; i < pieces; ++i, own.go_on())
-                *reinterpret_cast<piece<BYTES> *>(own.place(record)) = all[own.record * row + own.number];
+            for (unsigned i = 0; i < pieces; ++i, stored.go_on())
+                part[i] = all[stored.record * row + stored.number];
+            SECTORWISE_UNROLL
+            for (unsigned i = 0; i < pieces; ++i, own.go_on()) // one after the other: L2 merges what comes together
+                *reinterpret_cast<piece<BYTES> *>(own.place(record)) = part[i];
             __syncwarp();
             return;
         }
@@ -362,7 +366,7 @@ template <class Functor>
 __global__ void __launch_bounds__(density_shape::threads) density(fluid_view fluid, const std::int32_t *__restrict__ near, Functor body)
 {
     extern __shared__ __align__(16) unsigned char density_shared_storage[];
-    unsigned char *const density_shared = density_shared_storage + sw::opaque_zero<16>();
+    unsigned char *const density_shared = density_shared_storage + sw::opaque_zero<1>();
     unsigned char *const fluid_pieces = density_shared + 0 + threadIdx.x / 32 * 1536; // the warp's
     const std::int64_t thread = std::int64_t(blockIdx.x) * density_shape::threads + threadIdx.x;
     const std::int64_t i = thread;
@@ -464,7 +468,7 @@ template <class Functor>
 __global__ void __launch_bounds__(forces_shape::threads) forces(fluid_view fluid, const std::int32_t *__restrict__ near, Functor body)
 {
     extern __shared__ __align__(16) unsigned char forces_shared_storage[];
-    unsigned char *const forces_shared = forces_shared_storage + sw::opaque_zero<16>();
+    unsigned char *const forces_shared = forces_shared_storage + sw::opaque_zero<1>();
     unsigned char *const fluid_pieces = forces_shared + 0 + threadIdx.x / 32 * 2560; // the warp's
     const std::int64_t thread = std::int64_t(blockIdx.x) * forces_shape::threads + threadIdx.x;
     const std::int64_t i = thread;
@@ -549,7 +553,7 @@ template <class Functor>
 __global__ void __launch_bounds__(integrate_shape::threads) integrate(fluid_view fluid, Functor body)
 {
     extern __shared__ __align__(16) unsigned char integrate_shared_storage[];
-    unsigned char *const integrate_shared = integrate_shared_storage + sw::opaque_zero<16>();
+    unsigned char *const integrate_shared = integrate_shared_storage + sw::opaque_zero<1>();
     unsigned char *const fluid_pieces = integrate_shared + 0 + threadIdx.x / 32 * 2560; // the warp's
     const std::int64_t thread = std::int64_t(blockIdx.x) * integrate_shape::threads + threadIdx.x;
     integrate_step step;

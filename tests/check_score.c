@@ -1184,7 +1184,7 @@ START_TEST(joined_by_hand)
         "<write array=\"a\" field=\"f[0] f[1]\" index=\"thread\"/>"
         "<write array=\"a\" field=\"f[2] f[3]\" index=\"thread\"/></kernel></layout>";
     static const struct counts expected[] = {
-        {0}, {1, 1, 16, 16, 4, 512, 512, 0, 0}, {0}, {0}, {1, 1, 16, 8, 4, 256, 256, 0, 0}};
+        {0}, {1, 1, 16, 16, 4, 512, 512, 0, 0, 0}, {0}, {0}, {1, 1, 16, 8, 4, 256, 256, 0, 0, 0}};
     struct arena arena = {0};
     struct bench bench;
     struct text what = {0};
