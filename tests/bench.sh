@@ -1,8 +1,9 @@
 #!/bin/sh
 # Measures the budgets of the design (section 9) and prints one line each: the budget, what was measured, and whether it
 # is within. Times are medians of wall time; in brackets stands the least time that a run took on all cores together,
-# which says more where others use the machine too. Rates a core go by that time. Exits 1 where something fails or two
-# ways to count differ, never because of a time.
+# which says more where others use the machine too. A time is `busy` where it is over the budget but the one in brackets
+# is not: an idle machine would have been within. Rates a core go by the time in brackets. Exits 1 where something fails
+# or two ways to count differ, never because of a time.
 #
 #   SECTORWISE=TOOL BENCH_DIR=DIR tests/bench.sh      DIR holds bench_run, bench_score, bench_groups and bench_render
 set -u
@@ -31,6 +32,13 @@ judge() {
     awk -v a="$1" -v how="$2" -v b="$3" 'BEGIN { print (how == "at-most" ? a <= b : a >= b) ? "within" : "over" }'
 }
 
+# judge_time MS CPU_MS LIMIT_MS: within, busy or over
+judge_time() {
+    verdict=$(judge "$1" at-most "$3")
+    if [ "$verdict" = over ] && [ "$(judge "$2" at-most "$3")" = within ]; then verdict=busy; fi
+    echo "$verdict"
+}
+
 # calculate FORMAT EXPRESSION
 calculate() {
     awk "BEGIN { printf \"$1\", $2 }"
@@ -39,7 +47,7 @@ calculate() {
 # time_row WORK LIMIT_MS MS CPU_MS NOTE; an empty limit: no budget
 time_row() {
     if [ -n "$2" ]; then
-        row "$1" "<= $2 ms" "$(calculate '%.2f ms' "$3")" "$(judge "$3" at-most "$2")" "$5 $(calculate '[%.2f ms]' "$4")"
+        row "$1" "<= $2 ms" "$(calculate '%.2f ms' "$3")" "$(judge_time "$3" "$4" "$2")" "$5 $(calculate '[%.2f ms]' "$4")"
     else
         row "$1" '' "$(calculate '%.2f ms' "$3")" '' "$5 $(calculate '[%.2f ms]' "$4")"
     fi
@@ -144,7 +152,7 @@ render_row() {
     fi
 }
 
-row work budget measured '' 'how; [time on all cores]'
+row work budget measured '' 'how; [least time on all cores together]'
 row ---- ------ -------- '' ---
 
 process_row 'rank: 1 record type, a million records, 3 kernels' 30 21 2 rank layouts/particles.xml
@@ -167,7 +175,7 @@ irregular_rows 'score: indices from a table' "$data/gather.xml"
 process_row 'rank: 64 fields, 20 kernels (layouts as they are)' 1000 5 2 rank "$data/fields.xml"
 memory_row '  its peak memory' 64 'the largest of 5 runs'
 groups_row 'search over groups: 64 fields, 20 kernels, gathers' 1000 3 "$data/field_groups.xml"
-groups_row '  the same fields streamed: nothing to search' 1000 3 "$data/fields.xml"
+groups_row '  the same fields streamed' 1000 3 "$data/fields.xml"
 
 peak=$affine_peak
 memory_row 'peak memory: 2^30 threads, affine' 256 'score of the structure of arrays above, 11 runs'
