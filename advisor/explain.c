@@ -194,8 +194,8 @@ static const char *say_what(const struct explain_instruction *out, const struct 
         return "";
     const struct exchange *exchange = what->exchange;
     if (exchange != NULL)
-        return arena_printf(arena, "pieces %u to %u of a warp's %u", what->piece * WARP_LANES,
-                            (what->piece + 1) * WARP_LANES - 1, exchange->count * WARP_LANES);
+        return arena_printf(arena, "pieces %u-%u of %u", what->piece * WARP_LANES, (what->piece + 1) * WARP_LANES - 1,
+                            exchange->count * WARP_LANES);
     const char *name = leaf_path(out->array, what->leaf);
     const uint64_t size = out->array->record->leaves[what->leaf].size;
     const bool by_four = usage->effective.plan.kind == PLAN_WIDE && !out->tail;

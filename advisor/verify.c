@@ -60,13 +60,32 @@ static bool is_side(const struct access_score *access, enum array_space space, e
     return op == (copy_in == (space == SPACE_GLOBAL) ? ACCESS_READ : ACCESS_WRITE);
 }
 
+/* What a warp exchanges is stored to shared memory and loaded from it in as many passes; the side that has the pieces
+ * in the order of memory has the conflicts. Other threads' accesses to global memory have no wavefronts. */
+static bool is_exchange(const struct access_score *access)
+{
+    return access->space == SPACE_GLOBAL && access->phase == PHASE_THREADS;
+}
+
+static uint64_t shared_passes(const struct access_score *access, enum access_op op)
+{
+    const uint64_t passes = access->counts.wavefronts - access->counts.conflicts;
+    if (is_exchange(access))
+        return passes / 2;
+    return is_side(access, SPACE_SHARED, op) ? passes : 0;
+}
+
+static uint64_t shared_wavefronts(const struct access_score *access, enum access_op op)
+{
+    const bool conflicts = is_exchange(access) ? access->op != op : is_side(access, SPACE_SHARED, op);
+    return shared_passes(access, op) + (conflicts ? access->counts.conflicts : 0);
+}
+
 uint64_t verify_share(const struct access_score *access, enum verify_count count)
 {
     const struct counts *counts = &access->counts;
     const bool reads = is_side(access, SPACE_GLOBAL, ACCESS_READ), writes = is_side(access, SPACE_GLOBAL, ACCESS_WRITE);
     const bool atomics = is_side(access, SPACE_GLOBAL, ACCESS_ATOMIC);
-    const bool shared_reads = is_side(access, SPACE_SHARED, ACCESS_READ);
-    const bool shared_writes = is_side(access, SPACE_SHARED, ACCESS_WRITE);
     switch (count) {
     case VERIFY_READ_REQUESTS:
         return reads ? counts->requests : 0;
@@ -91,13 +110,13 @@ uint64_t verify_share(const struct access_score *access, enum verify_count count
     case VERIFY_SHARED_WAVEFRONTS:
         return counts->wavefronts;
     case VERIFY_SHARED_READ_PASSES:
-        return shared_reads ? counts->wavefronts - counts->conflicts : 0;
+        return shared_passes(access, ACCESS_READ);
     case VERIFY_SHARED_READ_WAVEFRONTS:
-        return shared_reads ? counts->wavefronts : 0;
+        return shared_wavefronts(access, ACCESS_READ);
     case VERIFY_SHARED_WRITE_PASSES:
-        return shared_writes ? counts->wavefronts - counts->conflicts : 0;
+        return shared_passes(access, ACCESS_WRITE);
     case VERIFY_SHARED_WRITE_WAVEFRONTS:
-        return shared_writes ? counts->wavefronts : 0;
+        return shared_wavefronts(access, ACCESS_WRITE);
     case VERIFY_L2_READ_SECTORS:
     case VERIFY_L2_WRITE_SECTORS:
     case VERIFY_L2_SECTORS:

@@ -161,6 +161,23 @@ START_TEST(shares_add_up)
 }
 END_TEST
 
+/* Through shared memory in 8 passes each way; 4 more wavefronts on the side in the order of memory. */
+START_TEST(an_exchange_is_stored_and_loaded)
+{
+    struct access_score access = {.op = ACCESS_READ, .space = SPACE_GLOBAL, .phase = PHASE_THREADS};
+    access.counts = (struct counts){.instructions = 6, .requests = 2, .wavefronts = 20, .conflicts = 4};
+    ck_assert_uint_eq(verify_share(&access, VERIFY_SHARED_READ_PASSES), 8);
+    ck_assert_uint_eq(verify_share(&access, VERIFY_SHARED_WRITE_PASSES), 8);
+    ck_assert_uint_eq(verify_share(&access, VERIFY_SHARED_READ_WAVEFRONTS), 8);
+    ck_assert_uint_eq(verify_share(&access, VERIFY_SHARED_WRITE_WAVEFRONTS), 12);
+    access.op = ACCESS_WRITE;
+    ck_assert_uint_eq(verify_share(&access, VERIFY_SHARED_READ_WAVEFRONTS), 12);
+    ck_assert_uint_eq(verify_share(&access, VERIFY_SHARED_WRITE_WAVEFRONTS), 8);
+    ck_assert_uint_eq(verify_share(&access, VERIFY_READ_REQUESTS), 0);
+    ck_assert_uint_eq(verify_share(&access, VERIFY_WRITE_REQUESTS), 2);
+}
+END_TEST
+
 /* ---- launches ---- */
 
 START_TEST(takes_the_mean)
@@ -267,6 +284,7 @@ Suite *verify_suite(void)
     TCase *tcase = tcase_create("verify");
     tcase_add_loop_test(tcase, compares, 0, COUNT(rows));
     tcase_add_loop_test(tcase, shares_add_up, 0, 4);
+    tcase_add_test(tcase, an_exchange_is_stored_and_loaded);
     tcase_add_test(tcase, takes_the_mean);
     tcase_add_test(tcase, tells_instances_of_a_template_apart);
     tcase_add_test(tcase, passes_over_other_shapes);

@@ -16,10 +16,10 @@ function predict(key, wavefronts) {
         predicted[key, $6 == "read" ? "load sectors" : "store sectors"] += $9
     }
     # A warp's exchange has its passes twice, stored and loaded; the pieces' side, as in memory, has the conflicts.
-    if ($4 == "global" && $6 == "threads") {
-        predicted[key, "shared loads"] += ($9 - $10) / 2
-        predicted[key, "shared stores"] += ($9 - $10) / 2
-        predicted[key, $5 == "read" ? "shared stores conflicts" : "shared loads conflicts"] += $10
+    if ($5 == "global" && $7 == "threads") {
+        predicted[key, "shared loads"] += ($10 - $11) / 2
+        predicted[key, "shared stores"] += ($10 - $11) / 2
+        predicted[key, $6 == "read" ? "shared stores conflicts" : "shared loads conflicts"] += $11
         return
     }
     # Words of a copy are stored on the way in and loaded on the way out.
