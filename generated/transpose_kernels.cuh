@@ -347,7 +347,7 @@ struct transpose_in_tile {
         constexpr unsigned trips = words / transpose_shape::threads, rest = words % transpose_shape::threads;
         constexpr bool planes = transpose_shape::threads % plane == 0; // that a trip is so many in the first dimension
         _Pragma("unroll 16")
-        for (unsigned trip = 0; trip < trips; ++trip)
+        for (unsigned trip = 0; trip != trips; ++trip)
             copy_word<IN>(view, in_block + (planes ? 0 : trip * transpose_shape::threads), planes ? trip * (transpose_shape::threads / plane) : 0, 32, 0, 32);
         if (rest != 0 && in_block < rest)
             copy_word<IN>(view, trips * transpose_shape::threads + in_block, 0, 32, 0, 32);

@@ -1,9 +1,11 @@
 # Puts what was measured of the candidates of each description beside what was estimated, a candidate a line, the sums of
 # its kernels, each times its calls; then, for each description, the pick and the fastest measured. Files: "PROGRAM KERNEL
-# TIME us" of one or three passes; "PROGRAM KERNEL" and sectors of L2 read and written, of DRAM read and written, of a launch that finds caches
-# empty; "PROGRAM CANDIDATES MARKS KERNEL CALLS TIME" and the estimates of the same, DRAM's in bytes.
+# TIME us" of one or three passes; "PROGRAM KERNEL" and sectors of L2 read and written, of DRAM read and written, of a
+# launch that finds caches empty; "PROGRAM CANDIDATES MARKS KERNEL CALLS TIME" and the estimates of the same, DRAM's in
+# bytes.
 #
-# Times are of launches that are repeated, so that L2 may hold what the one before has left.
+# Times are of launches that are repeated, so that L2 may hold what the one before has left. What is written is mostly in
+# L2 still when a launch ends: DRAM's writes are not compared.
 
 BEGIN {
     near = 1.03
@@ -28,7 +30,6 @@ file == 1 {
 file == 2 {
     l2[$1, $2] = $3 + $4
     dram_read[$1, $2] = $5
-    dram_written[$1, $2] = $6
 }
 
 file == 3 {
@@ -47,8 +48,6 @@ file == 3 {
     measured_l2[$1] += $5 * l2[key]
     estimated_read[$1] += $5 * $9 / 32
     measured_read[$1] += $5 * dram_read[key]
-    estimated_written[$1] += $5 * $10 / 32
-    measured_written[$1] += $5 * dram_written[key]
 }
 
 function description_of(program) {
@@ -78,15 +77,14 @@ function take(program, name) {
 }
 
 END {
-    printf "%-15s %33s %33s %33s %33s  %s\n", "", "time, us, of repeated launches", "L2 sectors, L1 empty", \
-        "DRAM sectors read, L2 empty", "DRAM sectors written", "estimated, measured, how far"
+    printf "%-15s %33s %33s %33s  %s\n", "", "time, us, of repeated launches", "L2 sectors, L1 empty", \
+        "DRAM sectors read, L2 empty", "estimated, measured, how far"
     for (i = 1; i <= programs; i++) {
         program = order[i]
         printf "%-15s", description_of(program)
         put(estimated_us[program], measured_us[program], timed[program], 2)
         put(estimated_l2[program], measured_l2[program], counted[program], 0)
         put(estimated_read[program], measured_read[program], counted[program], 0)
-        put(estimated_written[program], measured_written[program], counted[program], 0)
         print "  " candidates[program] (marks[program] == "-" ? "" : "  " marks[program])
         if (timed[program])
             take(program)
