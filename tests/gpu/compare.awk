@@ -5,8 +5,8 @@
 # the file `traffic`: "PROGRAM KERNEL", sectors of L2 read and written, of DRAM read and written.
 #
 # Counters of shared memory carry arbitration with other traffic on top of the bank conflicts, in both of their kinds:
-# wavefronts minus conflicts must be equal, and what is on top be 8 % at most. What the warps of a `shuffle` exchange is
-# predicted in one number, loads and stores with their conflicts: that is compared with the sum of all.
+# wavefronts minus conflicts must be equal, and what is on top be 8 % at most. Of what the warps of a
+# `shuffle` exchange only the sum of loads, stores and their conflicts must be equal but for that.
 
 function predict(key, wavefronts) {
     if ($5 == "global" && $6 == "atomic") {
@@ -21,13 +21,13 @@ function predict(key, wavefronts) {
         predicted[key, "shared loads"] += ($10 - $11) / 2
         predicted[key, "shared stores"] += ($10 - $11) / 2
         predicted[key, $6 == "read" ? "shared stores conflicts" : "shared loads conflicts"] += $11
+        exchanged[key] = exchanged[key] || $10 > 0
         return
     }
     # Words of a copy are stored on the way in and loaded on the way out.
     wavefronts = $7 == "copy-out" || ($7 == "threads" && $6 == "read") ? "shared loads" : "shared stores"
     predicted[key, wavefronts] += $10 - $11
     predicted[key, wavefronts " conflicts"] += $11
-    exchanged[key] = exchanged[key] || ($5 == "global" && $7 == "threads" && $10 > 0)
 }
 
 # Splits a line of CSV, whose fields may be quoted, into cell[1...].
