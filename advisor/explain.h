@@ -1,6 +1,7 @@
 /* Takes an access of a kernel and one option an array, gives the pictures of its requests: how each of its machine
  * instructions falls on sectors or banks over the launch, and one warp's lanes byte by byte. Counts nothing itself: it
- * looks on while score does. Under `shuffle` that is the requests to global memory, not what a warp exchanges by them. */
+ * looks on while score does. Under `shuffle` these are the requests to global memory, not what a warp exchanges by
+ * them. */
 #ifndef SW_EXPLAIN_H
 #define SW_EXPLAIN_H
 
