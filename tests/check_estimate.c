@@ -340,6 +340,37 @@ START_TEST(what_nobody_sees_decides_nothing)
 }
 END_TEST
 
+static double l2_reads(const char *loop)
+{
+    struct arena arena = {0};
+    struct bench bench;
+    struct text xml = {0};
+    text_printf(
+        &xml,
+        "<layout xmlns=\"urn:sectorwise:layout:1\" name=\"near\"><array name=\"a\" of=\"float\" extent=\"70000\"/>"
+        "<kernel name=\"sum\" block=\"256\" grid=\"256\"><for var=\"k\" %s>"
+        "<read array=\"a\" index=\"thread + k\"/></for></kernel></layout>",
+        loop);
+    ck_assert(bench_open_text(&bench, load_device(&arena), "near", text_string(&xml)));
+    struct options *options = candidates_enumerate(bench.spec, bench.device, &bench.arena, NULL, 0, &bench.diags);
+    struct ranking *ranking = rank_spec(bench.spec, bench.device, options, &bench.arena, &bench.diags);
+    ck_assert(ranking != NULL && ranking->count > 0);
+    const double sectors = ranking->items[0].kernels[0].estimate.l2_read_sectors;
+    text_free(&xml);
+    bench_close(&bench);
+    arena_free(&arena);
+    return sectors;
+}
+
+/* A block reads 256 + 15 floats in 16 trips, however its loop is written. */
+START_TEST(trips_that_are_walked_share_l1)
+{
+    const double counted = l2_reads("to=\"16\""), walked = l2_reads("while=\"k lt 16\" next=\"k + 1\"");
+    ck_assert_double_eq(counted, 256 * 34);
+    ck_assert_double_eq(walked, counted);
+}
+END_TEST
+
 Suite *estimate_suite(void)
 {
     Suite *suite = suite_create("estimate");
@@ -352,6 +383,7 @@ Suite *estimate_suite(void)
     tcase_add_test(picks, gathers_of_records_pick_structures);
     tcase_add_test(picks, streams_of_a_field_pick_wide_arrays);
     tcase_add_test(picks, what_nobody_sees_decides_nothing);
+    tcase_add_test(picks, trips_that_are_walked_share_l1);
     suite_add_tcase(suite, picks);
     return suite;
 }
