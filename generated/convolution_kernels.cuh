@@ -158,7 +158,7 @@ inline constexpr int range_threads = 256;
 
 // Launches a thread for each of so many records from `first` on, which must be among `records`
 template <class... Parameters>
-inline cudaError_t launch_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
+inline cudaError_t run_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
 {
     if (first < 0 || count < 0 || first > records - count)
         return cudaErrorInvalidValue;
@@ -224,14 +224,14 @@ inline cudaError_t from_aos_device(image_view view, const float *array, std::int
 {
     void *arguments[] = {&view, &array, &first, &count};
     void (*const kernel)(image_view, const float *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(float *array, image_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first, &count};
     void (*const kernel)(float *, image_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 // passed from C's array of float in order, and back: on the host
@@ -290,14 +290,14 @@ inline cudaError_t from_aos_device(passed_view view, const float *array, std::in
 {
     void *arguments[] = {&view, &array, &first, &count};
     void (*const kernel)(passed_view, const float *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(float *array, passed_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first, &count};
     void (*const kernel)(float *, passed_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 // filtered from C's array of float in order, and back: on the host
@@ -356,14 +356,14 @@ inline cudaError_t from_aos_device(filtered_view view, const float *array, std::
 {
     void *arguments[] = {&view, &array, &first, &count};
     void (*const kernel)(filtered_view, const float *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(float *array, filtered_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first, &count};
     void (*const kernel)(float *, filtered_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 // Kernel rows: image as row-major/direct, passed as row-major/direct, line as row-major/direct

@@ -284,7 +284,7 @@ inline constexpr int range_threads = 256;
 
 // Launches a thread for each of so many records from `first` on, which must be among `records`
 template <class... Parameters>
-inline cudaError_t launch_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
+inline cudaError_t run_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
 {
     if (first < 0 || count < 0 || first > records - count)
         return cudaErrorInvalidValue;
@@ -416,14 +416,14 @@ inline cudaError_t from_aos_device(entries_view view, const Entry *array, std::i
 {
     void *arguments[] = {&view, &array, &first, &count};
     void (*const kernel)(entries_view, const Entry *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(Entry *array, entries_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first, &count};
     void (*const kernel)(Entry *, entries_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 // starts from C's array of int32 in order, and back: on the host
@@ -482,14 +482,14 @@ inline cudaError_t from_aos_device(starts_view view, const std::int32_t *array, 
 {
     void *arguments[] = {&view, &array, &first, &count};
     void (*const kernel)(starts_view, const std::int32_t *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(std::int32_t *array, starts_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first, &count};
     void (*const kernel)(std::int32_t *, starts_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 // x from C's array of float in order, and back: on the host
@@ -548,14 +548,14 @@ inline cudaError_t from_aos_device(x_view view, const float *array, std::int64_t
 {
     void *arguments[] = {&view, &array, &first, &count};
     void (*const kernel)(x_view, const float *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(float *array, x_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first, &count};
     void (*const kernel)(float *, x_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 // y from C's array of float in order, and back: on the host
@@ -614,14 +614,14 @@ inline cudaError_t from_aos_device(y_view view, const float *array, std::int64_t
 {
     void *arguments[] = {&view, &array, &first, &count};
     void (*const kernel)(y_view, const float *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(float *array, y_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first, &count};
     void (*const kernel)(float *, y_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 // Kernel product: entries as soa/direct, starts as aos/direct, x as aos/direct, y as aos/direct

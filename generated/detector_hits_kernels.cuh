@@ -234,7 +234,7 @@ inline constexpr int range_threads = 256;
 
 // Launches a thread for each of so many records from `first` on, which must be among `records`
 template <class... Parameters>
-inline cudaError_t launch_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
+inline cudaError_t run_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
 {
     if (first < 0 || count < 0 || first > records - count)
         return cudaErrorInvalidValue;
@@ -340,14 +340,14 @@ inline cudaError_t from_aos_device(hits_view view, const Hit *array, std::int64_
 {
     void *arguments[] = {&view, &array, &first, &count_};
     void (*const kernel)(hits_view, const Hit *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count_, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(Hit *array, hits_view view, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first, &count_};
     void (*const kernel)(Hit *, hits_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count_, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
 }
 
 // label from C's array of uint32 in order, and back: on the host
@@ -406,14 +406,14 @@ inline cudaError_t from_aos_device(label_view view, const std::uint32_t *array, 
 {
     void *arguments[] = {&view, &array, &first, &count_};
     void (*const kernel)(label_view, const std::uint32_t *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count_, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(std::uint32_t *array, label_view view, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first, &count_};
     void (*const kernel)(std::uint32_t *, label_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count_, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
 }
 
 // tally from C's array of uint32 in order, and back: on the host
@@ -472,14 +472,14 @@ inline cudaError_t from_aos_device(tally_view view, const std::uint32_t *array, 
 {
     void *arguments[] = {&view, &array, &first, &count_};
     void (*const kernel)(tally_view, const std::uint32_t *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count_, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(std::uint32_t *array, tally_view view, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first, &count_};
     void (*const kernel)(std::uint32_t *, tally_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count_, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
 }
 
 // Kernel calibrate: hits as split(channel|soa:activation time module)/vector

@@ -282,7 +282,7 @@ inline constexpr int range_threads = 256;
 
 // Launches a thread for each of so many records from `first` on, which must be among `records`
 template <class... Parameters>
-inline cudaError_t launch_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
+inline cudaError_t run_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
 {
     if (first < 0 || count < 0 || first > records - count)
         return cudaErrorInvalidValue;
@@ -420,14 +420,14 @@ inline cudaError_t from_aos_device(events_view view, const Event *array, std::in
 {
     void *arguments[] = {&view, &array, &first, &count};
     void (*const kernel)(events_view, const Event *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(Event *array, events_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first, &count};
     void (*const kernel)(Event *, events_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 // weights from C's array of double in order, and back: on the host
@@ -486,14 +486,14 @@ inline cudaError_t from_aos_device(weights_view view, const double *array, std::
 {
     void *arguments[] = {&view, &array, &first, &count};
     void (*const kernel)(weights_view, const double *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(double *array, weights_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first, &count};
     void (*const kernel)(double *, weights_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 // Kernel matrix_element: events as soa/direct, weights as aos/direct

@@ -344,7 +344,7 @@ inline constexpr int range_threads = 256;
 
 // Launches a thread for each of so many records from `first` on, which must be among `records`
 template <class... Parameters>
-inline cudaError_t launch_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
+inline cudaError_t run_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
 {
     if (first < 0 || count < 0 || first > records - count)
         return cudaErrorInvalidValue;
@@ -484,14 +484,14 @@ inline cudaError_t from_aos_device(slots_view view, const Slot *array, std::int6
 {
     void *arguments[] = {&view, &array, &first, &count};
     void (*const kernel)(slots_view, const Slot *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(Slot *array, slots_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first, &count};
     void (*const kernel)(Slot *, slots_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 // found from C's array of uint32 in order, and back: on the host
@@ -550,14 +550,14 @@ inline cudaError_t from_aos_device(found_view view, const std::uint32_t *array, 
 {
     void *arguments[] = {&view, &array, &first, &count};
     void (*const kernel)(found_view, const std::uint32_t *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(std::uint32_t *array, found_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first, &count};
     void (*const kernel)(std::uint32_t *, found_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 // Kernel lookup: slots as aosoa(8)/direct, found as aos/direct

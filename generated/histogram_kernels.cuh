@@ -156,7 +156,7 @@ inline constexpr int range_threads = 256;
 
 // Launches a thread for each of so many records from `first` on, which must be among `records`
 template <class... Parameters>
-inline cudaError_t launch_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
+inline cudaError_t run_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
 {
     if (first < 0 || count < 0 || first > records - count)
         return cudaErrorInvalidValue;
@@ -222,14 +222,14 @@ inline cudaError_t from_aos_device(data_view view, const std::uint8_t *array, st
 {
     void *arguments[] = {&view, &array, &first, &count_};
     void (*const kernel)(data_view, const std::uint8_t *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count_, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(std::uint8_t *array, data_view view, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first, &count_};
     void (*const kernel)(std::uint8_t *, data_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count_, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
 }
 
 // bins from C's array of uint32 in order, and back: on the host
@@ -288,14 +288,14 @@ inline cudaError_t from_aos_device(bins_view view, const std::uint32_t *array, s
 {
     void *arguments[] = {&view, &array, &first, &count_};
     void (*const kernel)(bins_view, const std::uint32_t *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count_, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(std::uint32_t *array, bins_view view, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first, &count_};
     void (*const kernel)(std::uint32_t *, bins_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count_, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
 }
 
 // Kernel count: data as aos/direct, counters as row-major/direct, bins as row-major/direct

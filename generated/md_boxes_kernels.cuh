@@ -304,7 +304,7 @@ inline constexpr int range_threads = 256;
 
 // Launches a thread for each of so many records from `first` on, which must be among `records`
 template <class... Parameters>
-inline cudaError_t launch_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
+inline cudaError_t run_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
 {
     if (first < 0 || count < 0 || first > records - count)
         return cudaErrorInvalidValue;
@@ -370,14 +370,14 @@ inline cudaError_t from_aos_device(boxes_view view, const Box *array, std::int64
 {
     void *arguments[] = {&view, &array, &first, &count_};
     void (*const kernel)(boxes_view, const Box *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count_, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(Box *array, boxes_view view, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first, &count_};
     void (*const kernel)(Box *, boxes_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count_, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
 }
 
 // A record of atoms for each thread of a warp, wherever it is: as get and set, but the warp moves its 32 records together,
@@ -453,14 +453,14 @@ inline cudaError_t from_aos_device(atoms_view view, const Atom *array, std::int6
 {
     void *arguments[] = {&view, &array, &first, &count_};
     void (*const kernel)(atoms_view, const Atom *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count_, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(Atom *array, atoms_view view, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first, &count_};
     void (*const kernel)(Atom *, atoms_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count_, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
 }
 
 // force from C's array of Atom in order, and back: on the host
@@ -559,14 +559,14 @@ inline cudaError_t from_aos_device(force_view view, const Atom *array, std::int6
 {
     void *arguments[] = {&view, &array, &first, &count_};
     void (*const kernel)(force_view, const Atom *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count_, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(Atom *array, force_view view, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first, &count_};
     void (*const kernel)(Atom *, force_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count_, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
 }
 
 // Kernel forces: boxes as aos/direct, atoms as aos/vector, force as split(v x|y z)/vector

@@ -288,7 +288,7 @@ inline constexpr int range_threads = 256;
 
 // Launches a thread for each of so many records from `first` on, which must be among `records`
 template <class... Parameters>
-inline cudaError_t launch_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
+inline cudaError_t run_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
 {
     if (first < 0 || count < 0 || first > records - count)
         return cudaErrorInvalidValue;
@@ -371,14 +371,14 @@ inline cudaError_t from_aos_device(poles_view view, const Pole *array, std::int6
 {
     void *arguments[] = {&view, &array, &first_, &count};
     void (*const kernel)(poles_view, const Pole *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first_, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first_, count, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(Pole *array, poles_view view, std::int64_t first_, std::int64_t count, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first_, &count};
     void (*const kernel)(Pole *, poles_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first_, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first_, count, view.records(), arguments, stream);
 }
 
 // A record of windows for each thread of a warp, wherever it is: as get and set, but the warp moves its 32 records together,
@@ -454,14 +454,14 @@ inline cudaError_t from_aos_device(windows_view view, const Window *array, std::
 {
     void *arguments[] = {&view, &array, &first_, &count};
     void (*const kernel)(windows_view, const Window *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first_, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first_, count, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(Window *array, windows_view view, std::int64_t first_, std::int64_t count, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first_, &count};
     void (*const kernel)(Window *, windows_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first_, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first_, count, view.records(), arguments, stream);
 }
 
 // sums from C's array of double in order, and back: on the host
@@ -520,14 +520,14 @@ inline cudaError_t from_aos_device(sums_view view, const double *array, std::int
 {
     void *arguments[] = {&view, &array, &first_, &count};
     void (*const kernel)(sums_view, const double *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first_, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first_, count, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(double *array, sums_view view, std::int64_t first_, std::int64_t count, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first_, &count};
     void (*const kernel)(double *, sums_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first_, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first_, count, view.records(), arguments, stream);
 }
 
 // Kernel cross_section: poles as aos/shuffle, windows as aos/direct, sums as row-major/direct

@@ -155,7 +155,7 @@ inline constexpr int range_threads = 256;
 
 // Launches a thread for each of so many records from `first` on, which must be among `records`
 template <class... Parameters>
-inline cudaError_t launch_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
+inline cudaError_t run_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
 {
     if (first < 0 || count < 0 || first > records - count)
         return cudaErrorInvalidValue;
@@ -221,14 +221,14 @@ inline cudaError_t from_aos_device(in_view view, const float *array, std::int64_
 {
     void *arguments[] = {&view, &array, &first, &count};
     void (*const kernel)(in_view, const float *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(float *array, in_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first, &count};
     void (*const kernel)(float *, in_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 // out from C's array of float in order, and back: on the host
@@ -287,14 +287,14 @@ inline cudaError_t from_aos_device(out_view view, const float *array, std::int64
 {
     void *arguments[] = {&view, &array, &first, &count};
     void (*const kernel)(out_view, const float *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 inline cudaError_t to_aos_device(float *array, out_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
 {
     void *arguments[] = {&array, &view, &first, &count};
     void (*const kernel)(float *, out_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::launch_range(kernel, first, count, view.records(), arguments, stream);
+    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 // Kernel transpose: in as row-major/staged(pad=1), out as row-major/direct
