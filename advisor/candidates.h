@@ -19,10 +19,11 @@
  * shuffle cannot, `vector` may). */
 struct usage {
     const struct kernel *kernel;
-    struct candidate effective;        /* what is really done there: "soa/direct" in a gather beside "soa/wide(4)" */
-    bool used;                         /* the kernel touches the array at all */
-    const struct stage *stage;         /* effective.plan staged: its geometry */
-    uint64_t exchange_bytes;           /* effective.plan shuffle: of shared memory, for the warps of a block */
+    struct candidate effective; /* what is really done there: "soa/direct" in a gather beside "soa/wide(4)" */
+    bool used;                  /* the kernel touches the array at all */
+    const struct stage *stage;  /* effective.plan staged: its geometry */
+    uint64_t
+        exchange_bytes; /* effective.plan shuffle: of shared memory, for the warps of a block; arrays use it in turn */
     struct instructions *instructions; /* an access of the kernel, by access->number; unused ones are empty */
 };
 

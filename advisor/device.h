@@ -55,6 +55,15 @@ struct device {
     double launch_us;                                     /* from a launch to its end where it does nothing */
 };
 
+/* Blocks that a multiprocessor holds at once: the least of what threads, registers a thread, shared memory and slots
+ * allow; at least 1. */
+int64_t device_resident_blocks(const struct device *device, uint64_t block_threads, int64_t registers,
+                               uint64_t shared_bytes);
+
+/* What L1 has beside the shared memory of so many resident blocks: the driver takes from it what lets them all be
+ * there. */
+uint64_t device_l1_bytes_beside(const struct device *device, int64_t blocks, uint64_t shared_bytes);
+
 /* Loads a device by name (compiled in) or, where `name` holds a '/' or ends in ".xml", from a file. NULL after a
  * diagnostic that lists the known names. */
 struct device *device_load(struct arena *arena, const char *name, struct diags *diags)

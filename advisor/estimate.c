@@ -40,31 +40,9 @@ struct job {
     double chip_clocks;    /* a nanosecond, of the multiprocessors that have a block */
 };
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static double larger(double a, double b)
 {
     return a > b ? a : b;
-}
-
-/* Blocks that a multiprocessor holds at once: the least of what threads, registers, shared memory and slots allow. */
-static int64_t resident_blocks(const struct kernel_score *score, const struct device *device)
-{
-    enum { SYSTEM_SHARED_BYTES = 1024 };
-    const struct kernel *kernel = score->kernel;
-    int64_t warps = (int64_t)(kernel->block_threads + WARP_LANES - 1) / WARP_LANES;
-    int64_t registers = kernel->registers * WARP_LANES * warps;
-    int64_t blocks =
-        smaller(device->blocks_per_multiprocessor, device->threads_per_multiprocessor / (warps * WARP_LANES));
-    if (registers > 0)
-        blocks = smaller(blocks, device->registers_per_multiprocessor / registers);
-    if (score->shared_bytes > 0)
-        blocks = smaller(blocks, device->shared_bytes_per_multiprocessor /
-                                     (int64_t)(score->shared_bytes + SYSTEM_SHARED_BYTES));
-    return blocks < 1 ? 1 : blocks;
 }
 
 static double warps_a_block(const struct kernel_score *score)
@@ -98,7 +76,9 @@ static struct job job_of(const struct kernel_score *score, const struct device *
         job.tile_steps += tile_steps(&score->accesses[i]);
     }
     double multiprocessors = (double)device->multiprocessors, warps = (double)score->active_warps;
-    job.resident_warps = (double)resident_blocks(score, device) * warps_a_block(score) * multiprocessors;
+    job.resident_warps = (double)device_resident_blocks(device, score->kernel->block_threads, score->kernel->registers,
+                                                        score->shared_bytes) *
+                         warps_a_block(score) * multiprocessors;
     job.resident_warps = warps < job.resident_warps ? warps : job.resident_warps;
     multiprocessors = (double)score->blocks < multiprocessors ? (double)score->blocks : multiprocessors;
     job.chip_clocks = larger(multiprocessors, 1) * device->clock_ghz;

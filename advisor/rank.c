@@ -119,6 +119,7 @@ static struct kernel_score *assemble(struct context *context, size_t k, bool wid
     out->kernel = kernel;
     out->accesses = arena_array(context->arena, (size_t)kernel->access_count * 4 + 1, sizeof(*out->accesses));
     out->arrays = arena_array(context->arena, context->spec->array_count + 1, sizeof(*out->arrays));
+    uint64_t exchange = 0;
     for (size_t n = 0; n < context->spec->array_count; n++) {
         if (!chosen[n]->usages[k].used)
             continue;
@@ -132,8 +133,10 @@ static struct kernel_score *assemble(struct context *context, size_t k, bool wid
             out->shared_bytes += stage->bytes;
         else if (chosen[n]->array->space == SPACE_SHARED)
             out->shared_bytes += chosen[n]->array->offset + chosen[n]->mapping->bytes;
-        out->shared_bytes += chosen[n]->usages[k].exchange_bytes;
+        const uint64_t own = chosen[n]->usages[k].exchange_bytes;
+        exchange = own > exchange ? own : exchange;
     }
+    out->shared_bytes += exchange;
     order_accesses(out->accesses, out->access_count);
     return out;
 }

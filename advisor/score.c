@@ -300,7 +300,7 @@ static bool put_arrays(struct kernel_score *out, struct kernel_job *job, struct 
 
 static uint64_t block_shared_bytes(const struct kernel_job *job)
 {
-    uint64_t bytes = 0;
+    uint64_t bytes = 0, exchange = 0;
     for (size_t n = 0; n < job->spec->array_count; n++) {
         const struct option *option = job->chosen[n];
         if (option == NULL || !option->usages[job->kernel_number].used)
@@ -310,9 +310,10 @@ static uint64_t block_shared_bytes(const struct kernel_job *job)
             bytes += option->array->offset + option->mapping->bytes;
         else if (stage != NULL)
             bytes += stage->bytes;
-        bytes += option->usages[job->kernel_number].exchange_bytes;
+        const uint64_t own = option->usages[job->kernel_number].exchange_bytes;
+        exchange = own > exchange ? own : exchange;
     }
-    return bytes;
+    return bytes + exchange;
 }
 
 static void put_launch(struct kernel_score *out, const struct kernel_job *job, bool wide)

@@ -299,10 +299,23 @@ static void end_run(struct kernel_job *job, unsigned worker, uint64_t weight)
         traffic_end_run(&job->tallies[worker].traffic[n], weight);
 }
 
+/* What L1 has beside the shared memory that the array's plan takes. */
+static uint64_t l1_bytes(const struct kernel_job *job, size_t array)
+{
+    const struct option *option = job->chosen[array];
+    if (option == NULL)
+        return (uint64_t)job->device->l1_bytes;
+    const struct usage *usage = &option->usages[job->kernel_number];
+    const uint64_t shared = (usage->stage != NULL ? usage->stage->bytes : 0) + usage->exchange_bytes;
+    const int64_t blocks =
+        device_resident_blocks(job->device, job->kernel->block_threads, job->kernel->registers, shared);
+    return device_l1_bytes_beside(job->device, blocks, shared);
+}
+
 static void end_box(struct kernel_job *job, unsigned worker, uint64_t blocks)
 {
     for (size_t n = 0; n < job->spec->array_count; n++)
-        traffic_end_box(&job->tallies[worker].traffic[n], blocks, job->device);
+        traffic_end_box(&job->tallies[worker].traffic[n], blocks, l1_bytes(job, n));
 }
 
 static uint64_t box_points(const struct launch_event *event)

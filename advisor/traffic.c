@@ -233,9 +233,9 @@ static struct footprint count_trips(const struct block_set *trips)
     return (struct footprint){.read_sectors = sum.read_sectors, .lines = sum.read_lines, .read_pairs = sum.read_pairs};
 }
 
-void traffic_end_box(struct traffic *traffic, uint64_t blocks, const struct device *device)
+void traffic_end_box(struct traffic *traffic, uint64_t blocks, uint64_t l1_bytes)
 {
-    const uint64_t kept = (uint64_t)device->l1_bytes / SECTOR_BYTES / 2;
+    const uint64_t kept = l1_bytes / SECTOR_BYTES / 2;
     struct footprint once;
     uint64_t times;
     if (traffic->box_reads == NULL && traffic->box_runs > 1) {

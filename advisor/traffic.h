@@ -28,12 +28,12 @@ struct run_traffic {
 };
 
 struct traffic {
-    struct block_set run;         /* of the straight run at hand, at the box's first point */
-    uint64_t run_wavefronts;      /* ... of its loads */
-    uint64_t run_page_moves;      /* ... and how often its lanes went to another page */
-    struct run_traffic box;       /* of the box at hand, every run as often as it repeats */
-    struct block_set trips;       /* what its runs touch at its first point: trips that are walked are runs of their own */
-    uint64_t box_runs;            /* ... and how many they are */
+    struct block_set run;    /* of the straight run at hand, at the box's first point */
+    uint64_t run_wavefronts; /* ... of its loads */
+    uint64_t run_page_moves; /* ... and how often its lanes went to another page */
+    struct run_traffic box;  /* of the box at hand, every run as often as it repeats */
+    struct block_set trips;  /* what its runs touch at its first point: trips that are walked are runs of their own */
+    uint64_t box_runs;       /* ... and how many they are */
     struct coverage *box_reads;   /* what one block of the box at hand reads in all its trips; NULL without loops */
     struct coverage *inner_reads; /* ... and in the trips of its innermost loop */
     uint64_t inner_times;         /* how often a block goes around that; 0: not the same for all its loads */
@@ -60,7 +60,7 @@ void traffic_end_run(struct traffic *traffic, uint64_t weight);
 
 /* The box ends. What a block of it reads in all its trips is read once where it fits half of L1, else once each time
  * that the innermost loop is gone around, which comes by the same sectors soon; once a trip where trips are walked. */
-void traffic_end_box(struct traffic *traffic, uint64_t blocks, const struct device *device);
+void traffic_end_box(struct traffic *traffic, uint64_t blocks, uint64_t l1_bytes);
 
 /* Forgets the run at hand and, where told so, what the box reads in its trips: both come again. */
 void traffic_forget(struct traffic *traffic, bool whole_box);

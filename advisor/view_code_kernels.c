@@ -401,17 +401,28 @@ const char *exchange_name(const struct code *code, const struct array *array)
     return name_fresh(code, arena_printf(code->arena, "%s_pieces", array->name.text));
 }
 
-/* What the warps of a block exchange, each in its own part. */
-static void place_exchange(const struct kernel_code *kernel, struct shared_layout *layout, const struct array *array)
+/* What the warps of a block exchange, each in its own part, an array after the other: they have one place. */
+static void place_exchanges(const struct kernel_code *kernel, struct shared_layout *layout)
 {
     enum { LANES = 32, ALIGN = 16 };
-    const uint64_t bytes = usage_of(kernel, array)->exchange_bytes;
     const uint64_t warps = (kernel->kernel->block_threads + LANES - 1) / LANES;
-    json_t *view = json_object();
-    put_text(view, "object", exchange_name(kernel->code, array));
-    put_number(view, "offset", place_shared(layout, ALIGN, 0, bytes));
-    put_number(view, "bytes", bytes / warps);
-    add(layout->exchanges, view);
+    uint64_t most = 0;
+    for (const struct array *array = kernel->code->spec->arrays; array != NULL; array = array->next) {
+        const struct usage *usage = usage_of(kernel, array);
+        most = usage->used && usage->exchange_bytes > most ? usage->exchange_bytes : most;
+    }
+    if (most == 0)
+        return;
+    const uint64_t offset = place_shared(layout, ALIGN, 0, most);
+    for (const struct array *array = kernel->code->spec->arrays; array != NULL; array = array->next) {
+        if (!usage_of(kernel, array)->used || usage_of(kernel, array)->exchange_bytes == 0)
+            continue;
+        json_t *view = json_object();
+        put_text(view, "object", exchange_name(kernel->code, array));
+        put_number(view, "offset", offset);
+        put_number(view, "bytes", most / warps);
+        add(layout->exchanges, view);
+    }
 }
 
 static bool lay_out_shared(const struct kernel_code *kernel, struct shared_layout *layout)
@@ -424,9 +435,7 @@ static bool lay_out_shared(const struct kernel_code *kernel, struct shared_layou
     for (const struct array *array = kernel->code->spec->arrays; array != NULL; array = array->next)
         if (usage_of(kernel, array)->used && usage_of(kernel, array)->stage != NULL)
             fine = place_tile(kernel, layout, array) && fine;
-    for (const struct array *array = kernel->code->spec->arrays; array != NULL; array = array->next)
-        if (usage_of(kernel, array)->used && usage_of(kernel, array)->exchange_bytes != 0)
-            place_exchange(kernel, layout, array);
+    place_exchanges(kernel, layout);
     if (fine && layout->bytes > (uint64_t)kernel->code->device->shared_bytes_per_block) {
         diag_error(kernel->code->diags, "not-generated", k->name.where,
                    "kernel '%s' would need %llu bytes of shared memory, a block of '%s' has %lld", k->name.text,

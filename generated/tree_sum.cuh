@@ -38,27 +38,27 @@ namespace tree_sum {
 
 namespace sw {
 
-// What one instruction moves: so many bytes, aligned to their number.
+// What one instruction moves: so many bytes, aligned to their number, whatever they are of.
 template <std::size_t BYTES>
 struct piece;
 template <>
-struct piece<1> {
+struct [[gnu::may_alias]] piece<1> {
     std::uint8_t x;
 };
 template <>
-struct piece<2> {
+struct [[gnu::may_alias]] piece<2> {
     std::uint16_t x;
 };
 template <>
-struct piece<4> {
+struct [[gnu::may_alias]] piece<4> {
     std::uint32_t x;
 };
 template <>
-struct alignas(8) piece<8> {
+struct alignas(8) [[gnu::may_alias]] piece<8> {
     std::uint32_t x, y;
 };
 template <>
-struct alignas(16) piece<16> {
+struct alignas(16) [[gnu::may_alias]] piece<16> {
     std::uint32_t x, y, z, w;
 };
 

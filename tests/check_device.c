@@ -444,6 +444,25 @@ START_TEST(a_layout_is_no_device)
 }
 END_TEST
 
+/* Of an H200: 65,536 registers, 2,048 threads and 32 blocks, 228 KiB of shared memory, 256 KiB with L1. */
+START_TEST(blocks_share_a_multiprocessor)
+{
+    struct fixture f;
+    load(&f, "h200");
+    const struct device *device = f.device;
+    ck_assert_ptr_nonnull(device);
+    ck_assert_int_eq(device_resident_blocks(device, 256, 32, 0), 8);
+    ck_assert_int_eq(device_resident_blocks(device, 256, 64, 0), 4);
+    ck_assert_int_eq(device_resident_blocks(device, 1, 32, 0), 32);
+    ck_assert_int_eq(device_resident_blocks(device, 128, 32, 14336), 15);
+    ck_assert_int_eq(device_resident_blocks(device, 1024, 255, 232448), 1);
+    ck_assert_uint_eq(device_l1_bytes_beside(device, 8, 0), 262144);
+    ck_assert_uint_eq(device_l1_bytes_beside(device, 8, 1024), 262144 - 8 * 2048);
+    ck_assert_uint_eq(device_l1_bytes_beside(device, 32, 14336), 262144 - 233472);
+    teardown(&f);
+}
+END_TEST
+
 #define ROWS(table) (int)(sizeof(table) / sizeof((table)[0]))
 
 Suite *device_suite(void)
@@ -461,6 +480,7 @@ Suite *device_suite(void)
     tcase_add_loop_test(tests, other_limits_are_refused, 0, ROWS(bad_limits));
     tcase_add_loop_test(tests, faults_of_a_device_are_all_reported, 0, ROWS(faulty));
     tcase_add_test(tests, a_layout_is_no_device);
+    tcase_add_test(tests, blocks_share_a_multiprocessor);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -1204,6 +1204,31 @@ START_TEST(joined_by_hand)
 }
 END_TEST
 
+/* Records of 8 and 16 words: rows of 2 | 1 and 4 | 1 pieces a lane; the arrays of a kernel have one place for them. */
+START_TEST(exchanges_share_a_place)
+{
+    static const char xml[] = LAYOUT_OPEN
+        "<struct name=\"S\"><field name=\"f\" type=\"float\" count=\"8\"/></struct>"
+        "<struct name=\"T\"><field name=\"f\" type=\"float\" count=\"16\"/></struct>"
+        "<array name=\"a\" of=\"S\" extent=\"64\"/><array name=\"b\" of=\"T\" extent=\"64\"/>"
+        "<kernel name=\"k\" block=\"64\" grid=\"1\"><read array=\"a\" index=\"thread\"/><write array=\"b\" "
+        "index=\"thread\"/>"
+        "</kernel><kernel name=\"l\" block=\"64\" grid=\"1\"><read array=\"a\" index=\"thread\"/></kernel></layout>";
+    static const struct restriction shuffled[] = {{"a=aos/shuffle"}, {"b=aos/shuffle"}};
+    struct arena arena = {0};
+    struct bench bench;
+    ck_assert(bench_open_text(&bench, load_device(&arena), "exchanges", xml));
+    struct option **chosen = candidates_choose(bench.spec, bench.device, &bench.arena, shuffled, 2, &bench.diags);
+    ck_assert_ptr_nonnull(chosen);
+    struct score *score = score_spec(bench.spec, bench.device, chosen, &bench.arena, &bench.diags);
+    ck_assert_ptr_nonnull(score);
+    ck_assert_uint_eq(score->kernels[0].shared_bytes, 2 * 32 * 5 * 16);
+    ck_assert_uint_eq(score->kernels[1].shared_bytes, 2 * 32 * 3 * 16);
+    bench_close(&bench);
+    arena_free(&arena);
+}
+END_TEST
+
 /* A description that some thread makes invalid; both implementations must name the first. The access or loop at fault
  * stands on the line after "<kernel ...". */
 struct fault_case {
@@ -1518,6 +1543,7 @@ Suite *score_suite(void)
     tcase_add_test(exact, public_case_passes);
     tcase_add_loop_test(exact, sums_by_hand, 0, HAND_CASES);
     tcase_add_test(exact, joined_by_hand);
+    tcase_add_test(exact, exchanges_share_a_place);
     tcase_add_loop_test(exact, faults_by_hand, 0, FAULT_CASES);
     tcase_add_loop_test(exact, wide_is_refused, 0, sizeof(not_wide) / sizeof(not_wide[0]));
     tcase_add_loop_test(exact, random_warps, 0, 5);

@@ -232,7 +232,8 @@ START_TEST(passes_over_other_shapes)
 }
 END_TEST
 
-/* A count that not every launch has is left out; atomics need both of their counters. 32 lanes take turns at the sum. */
+/* A count that not every launch has is left out; atomics need both of their counters. 32 lanes take turns at the sum.
+ */
 START_TEST(leaves_out_what_is_not_measured)
 {
     struct fixture f;
