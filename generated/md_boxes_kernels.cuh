@@ -225,7 +225,7 @@ struct warp_pieces {
             __syncwarp(); // what other lanes have stored is there
             SECTORWISE_UNROLL
             for (unsigned i = 0; i < pieces; ++i, own.go_on())
-                part[i] = *reinterpret_cast<const piece<BYTES> *>(own.place(record));
+                fetch<BYTES>(bytes_of(part[i]), own.place(record)); // each is issued, though all lanes want one record
             SECTORWISE_UNROLL
             for (unsigned i = 0; i < pieces; ++i, stored.go_on())
                 all[stored.record * row + stored.number] = part[i];
