@@ -280,18 +280,6 @@ struct shared_pieces {
     }
 };
 
-inline constexpr int range_threads = 256;
-
-// Launches a thread for each of so many records from `first` on, which must be among `records`
-template <class... Parameters>
-inline cudaError_t run_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
-{
-    if (first < 0 || count < 0 || first > records - count)
-        return cudaErrorInvalidValue;
-    const dim3 blocks(unsigned((count + range_threads - 1) / range_threads));
-    return count == 0 ? cudaSuccess : cudaLaunchKernel(kernel, blocks, dim3(range_threads), arguments, 0, stream);
-}
-
 } // namespace sw
 
 // entries from C's array of Entry in order, and back: on the host
@@ -382,50 +370,6 @@ inline cudaError_t to_aos_device(Entry *array, entries_view view, cudaStream_t s
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
 
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const entries_view &view, const Entry *array, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        view.set(record, array[record - first]);
-}
-
-inline void to_aos(Entry *array, const entries_view &view, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        array[record - first] = view.get(record);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(entries_view view, const Entry *array, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        view.set(record, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(Entry *array, entries_view view, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        array[at] = view.get(record);
-}
-
-inline cudaError_t from_aos_device(entries_view view, const Entry *array, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first, &count};
-    void (*const kernel)(entries_view, const Entry *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(Entry *array, entries_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first, &count};
-    void (*const kernel)(Entry *, entries_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
-}
-
 // starts from C's array of int32 in order, and back: on the host
 inline void from_aos(const starts_view &view, const std::int32_t *array)
 {
@@ -446,50 +390,6 @@ inline cudaError_t from_aos_device(starts_view view, const std::int32_t *array, 
 inline cudaError_t to_aos_device(std::int32_t *array, starts_view view, cudaStream_t stream = nullptr)
 {
     return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
-}
-
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const starts_view &view, const std::int32_t *array, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        view.set(record, array[record - first]);
-}
-
-inline void to_aos(std::int32_t *array, const starts_view &view, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        array[record - first] = view.get(record);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(starts_view view, const std::int32_t *array, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        view.set(record, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(std::int32_t *array, starts_view view, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        array[at] = view.get(record);
-}
-
-inline cudaError_t from_aos_device(starts_view view, const std::int32_t *array, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first, &count};
-    void (*const kernel)(starts_view, const std::int32_t *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(std::int32_t *array, starts_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first, &count};
-    void (*const kernel)(std::int32_t *, starts_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 // x from C's array of float in order, and back: on the host
@@ -514,50 +414,6 @@ inline cudaError_t to_aos_device(float *array, x_view view, cudaStream_t stream 
     return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
 }
 
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const x_view &view, const float *array, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        view.set(record, array[record - first]);
-}
-
-inline void to_aos(float *array, const x_view &view, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        array[record - first] = view.get(record);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(x_view view, const float *array, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        view.set(record, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(float *array, x_view view, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        array[at] = view.get(record);
-}
-
-inline cudaError_t from_aos_device(x_view view, const float *array, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first, &count};
-    void (*const kernel)(x_view, const float *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(float *array, x_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first, &count};
-    void (*const kernel)(float *, x_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
-}
-
 // y from C's array of float in order, and back: on the host
 inline void from_aos(const y_view &view, const float *array)
 {
@@ -578,50 +434,6 @@ inline cudaError_t from_aos_device(y_view view, const float *array, cudaStream_t
 inline cudaError_t to_aos_device(float *array, y_view view, cudaStream_t stream = nullptr)
 {
     return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
-}
-
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const y_view &view, const float *array, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        view.set(record, array[record - first]);
-}
-
-inline void to_aos(float *array, const y_view &view, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        array[record - first] = view.get(record);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(y_view view, const float *array, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        view.set(record, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(float *array, y_view view, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        array[at] = view.get(record);
-}
-
-inline cudaError_t from_aos_device(y_view view, const float *array, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first, &count};
-    void (*const kernel)(y_view, const float *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(float *array, y_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first, &count};
-    void (*const kernel)(float *, y_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 // Kernel product: entries as soa/direct, starts as aos/direct, x as aos/direct, y as aos/direct

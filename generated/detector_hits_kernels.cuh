@@ -230,18 +230,6 @@ __device__ inline void copy_records(unsigned char *tile, unsigned char *records,
     }
 }
 
-inline constexpr int range_threads = 256;
-
-// Launches a thread for each of so many records from `first` on, which must be among `records`
-template <class... Parameters>
-inline cudaError_t run_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
-{
-    if (first < 0 || count < 0 || first > records - count)
-        return cudaErrorInvalidValue;
-    const dim3 blocks(unsigned((count + range_threads - 1) / range_threads));
-    return count == 0 ? cudaSuccess : cudaLaunchKernel(kernel, blocks, dim3(range_threads), arguments, 0, stream);
-}
-
 } // namespace sw
 
 // hits from C's array of Hit in order, and back: on the host
@@ -306,50 +294,6 @@ inline cudaError_t to_aos_device(Hit *array, hits_view view, cudaStream_t stream
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
 
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const hits_view &view, const Hit *array, std::int64_t first, std::int64_t count_)
-{
-    for (std::int64_t record = first; record < first + count_; ++record)
-        view.set(record, array[record - first]);
-}
-
-inline void to_aos(Hit *array, const hits_view &view, std::int64_t first, std::int64_t count_)
-{
-    for (std::int64_t record = first; record < first + count_; ++record)
-        array[record - first] = view.get(record);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(hits_view view, const Hit *array, std::int64_t first, std::int64_t count_)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count_)
-        view.set(record, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(Hit *array, hits_view view, std::int64_t first, std::int64_t count_)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count_)
-        array[at] = view.get(record);
-}
-
-inline cudaError_t from_aos_device(hits_view view, const Hit *array, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first, &count_};
-    void (*const kernel)(hits_view, const Hit *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(Hit *array, hits_view view, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first, &count_};
-    void (*const kernel)(Hit *, hits_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
-}
-
 // label from C's array of uint32 in order, and back: on the host
 inline void from_aos(const label_view &view, const std::uint32_t *array)
 {
@@ -372,50 +316,6 @@ inline cudaError_t to_aos_device(std::uint32_t *array, label_view view, cudaStre
     return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
 }
 
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const label_view &view, const std::uint32_t *array, std::int64_t first, std::int64_t count_)
-{
-    for (std::int64_t record = first; record < first + count_; ++record)
-        view.set(record, array[record - first]);
-}
-
-inline void to_aos(std::uint32_t *array, const label_view &view, std::int64_t first, std::int64_t count_)
-{
-    for (std::int64_t record = first; record < first + count_; ++record)
-        array[record - first] = view.get(record);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(label_view view, const std::uint32_t *array, std::int64_t first, std::int64_t count_)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count_)
-        view.set(record, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(std::uint32_t *array, label_view view, std::int64_t first, std::int64_t count_)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count_)
-        array[at] = view.get(record);
-}
-
-inline cudaError_t from_aos_device(label_view view, const std::uint32_t *array, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first, &count_};
-    void (*const kernel)(label_view, const std::uint32_t *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(std::uint32_t *array, label_view view, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first, &count_};
-    void (*const kernel)(std::uint32_t *, label_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
-}
-
 // tally from C's array of uint32 in order, and back: on the host
 inline void from_aos(const tally_view &view, const std::uint32_t *array)
 {
@@ -436,50 +336,6 @@ inline cudaError_t from_aos_device(tally_view view, const std::uint32_t *array, 
 inline cudaError_t to_aos_device(std::uint32_t *array, tally_view view, cudaStream_t stream = nullptr)
 {
     return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
-}
-
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const tally_view &view, const std::uint32_t *array, std::int64_t first, std::int64_t count_)
-{
-    for (std::int64_t record = first; record < first + count_; ++record)
-        view.set(record, array[record - first]);
-}
-
-inline void to_aos(std::uint32_t *array, const tally_view &view, std::int64_t first, std::int64_t count_)
-{
-    for (std::int64_t record = first; record < first + count_; ++record)
-        array[record - first] = view.get(record);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(tally_view view, const std::uint32_t *array, std::int64_t first, std::int64_t count_)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count_)
-        view.set(record, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(std::uint32_t *array, tally_view view, std::int64_t first, std::int64_t count_)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count_)
-        array[at] = view.get(record);
-}
-
-inline cudaError_t from_aos_device(tally_view view, const std::uint32_t *array, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first, &count_};
-    void (*const kernel)(tally_view, const std::uint32_t *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(std::uint32_t *array, tally_view view, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first, &count_};
-    void (*const kernel)(std::uint32_t *, tally_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
 }
 
 // Kernel calibrate: hits as split(channel|soa:activation time module)/vector

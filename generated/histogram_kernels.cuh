@@ -152,18 +152,6 @@ __device__ inline void put(T &memory, T value)
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
 
-inline constexpr int range_threads = 256;
-
-// Launches a thread for each of so many records from `first` on, which must be among `records`
-template <class... Parameters>
-inline cudaError_t run_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
-{
-    if (first < 0 || count < 0 || first > records - count)
-        return cudaErrorInvalidValue;
-    const dim3 blocks(unsigned((count + range_threads - 1) / range_threads));
-    return count == 0 ? cudaSuccess : cudaLaunchKernel(kernel, blocks, dim3(range_threads), arguments, 0, stream);
-}
-
 } // namespace sw
 
 // data from C's array of uint8 in order, and back: on the host
@@ -188,50 +176,6 @@ inline cudaError_t to_aos_device(std::uint8_t *array, data_view view, cudaStream
     return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
 }
 
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const data_view &view, const std::uint8_t *array, std::int64_t first, std::int64_t count_)
-{
-    for (std::int64_t record = first; record < first + count_; ++record)
-        view.set(record, array[record - first]);
-}
-
-inline void to_aos(std::uint8_t *array, const data_view &view, std::int64_t first, std::int64_t count_)
-{
-    for (std::int64_t record = first; record < first + count_; ++record)
-        array[record - first] = view.get(record);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(data_view view, const std::uint8_t *array, std::int64_t first, std::int64_t count_)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count_)
-        view.set(record, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(std::uint8_t *array, data_view view, std::int64_t first, std::int64_t count_)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count_)
-        array[at] = view.get(record);
-}
-
-inline cudaError_t from_aos_device(data_view view, const std::uint8_t *array, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first, &count_};
-    void (*const kernel)(data_view, const std::uint8_t *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(std::uint8_t *array, data_view view, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first, &count_};
-    void (*const kernel)(std::uint8_t *, data_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
-}
-
 // bins from C's array of uint32 in order, and back: on the host
 inline void from_aos(const bins_view &view, const std::uint32_t *array)
 {
@@ -252,50 +196,6 @@ inline cudaError_t from_aos_device(bins_view view, const std::uint32_t *array, c
 inline cudaError_t to_aos_device(std::uint32_t *array, bins_view view, cudaStream_t stream = nullptr)
 {
     return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
-}
-
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const bins_view &view, const std::uint32_t *array, std::int64_t first, std::int64_t count_)
-{
-    for (std::int64_t record = first; record < first + count_; ++record)
-        view.set(record / view.extent_1, record % view.extent_1, array[record - first]);
-}
-
-inline void to_aos(std::uint32_t *array, const bins_view &view, std::int64_t first, std::int64_t count_)
-{
-    for (std::int64_t record = first; record < first + count_; ++record)
-        array[record - first] = view.get(record / view.extent_1, record % view.extent_1);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(bins_view view, const std::uint32_t *array, std::int64_t first, std::int64_t count_)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count_)
-        view.set(record / view.extent_1, record % view.extent_1, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(std::uint32_t *array, bins_view view, std::int64_t first, std::int64_t count_)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count_)
-        array[at] = view.get(record / view.extent_1, record % view.extent_1);
-}
-
-inline cudaError_t from_aos_device(bins_view view, const std::uint32_t *array, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first, &count_};
-    void (*const kernel)(bins_view, const std::uint32_t *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(std::uint32_t *array, bins_view view, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first, &count_};
-    void (*const kernel)(std::uint32_t *, bins_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
 }
 
 // Kernel count: data as aos/direct, counters as row-major/direct, bins as row-major/direct

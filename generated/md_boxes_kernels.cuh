@@ -300,18 +300,6 @@ private:
     };
 };
 
-inline constexpr int range_threads = 256;
-
-// Launches a thread for each of so many records from `first` on, which must be among `records`
-template <class... Parameters>
-inline cudaError_t run_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
-{
-    if (first < 0 || count < 0 || first > records - count)
-        return cudaErrorInvalidValue;
-    const dim3 blocks(unsigned((count + range_threads - 1) / range_threads));
-    return count == 0 ? cudaSuccess : cudaLaunchKernel(kernel, blocks, dim3(range_threads), arguments, 0, stream);
-}
-
 } // namespace sw
 
 // boxes from C's array of Box in order, and back: on the host
@@ -334,50 +322,6 @@ inline cudaError_t from_aos_device(boxes_view view, const Box *array, cudaStream
 inline cudaError_t to_aos_device(Box *array, boxes_view view, cudaStream_t stream = nullptr)
 {
     return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
-}
-
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const boxes_view &view, const Box *array, std::int64_t first, std::int64_t count_)
-{
-    for (std::int64_t record = first; record < first + count_; ++record)
-        view.set(record, array[record - first]);
-}
-
-inline void to_aos(Box *array, const boxes_view &view, std::int64_t first, std::int64_t count_)
-{
-    for (std::int64_t record = first; record < first + count_; ++record)
-        array[record - first] = view.get(record);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(boxes_view view, const Box *array, std::int64_t first, std::int64_t count_)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count_)
-        view.set(record, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(Box *array, boxes_view view, std::int64_t first, std::int64_t count_)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count_)
-        array[at] = view.get(record);
-}
-
-inline cudaError_t from_aos_device(boxes_view view, const Box *array, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first, &count_};
-    void (*const kernel)(boxes_view, const Box *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(Box *array, boxes_view view, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first, &count_};
-    void (*const kernel)(Box *, boxes_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
 }
 
 // A record of atoms for each thread of a warp, wherever it is: as get and set, but the warp moves its 32 records together,
@@ -417,50 +361,6 @@ inline cudaError_t from_aos_device(atoms_view view, const Atom *array, cudaStrea
 inline cudaError_t to_aos_device(Atom *array, atoms_view view, cudaStream_t stream = nullptr)
 {
     return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
-}
-
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const atoms_view &view, const Atom *array, std::int64_t first, std::int64_t count_)
-{
-    for (std::int64_t record = first; record < first + count_; ++record)
-        view.set(record, array[record - first]);
-}
-
-inline void to_aos(Atom *array, const atoms_view &view, std::int64_t first, std::int64_t count_)
-{
-    for (std::int64_t record = first; record < first + count_; ++record)
-        array[record - first] = view.get(record);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(atoms_view view, const Atom *array, std::int64_t first, std::int64_t count_)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count_)
-        view.set(record, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(Atom *array, atoms_view view, std::int64_t first, std::int64_t count_)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count_)
-        array[at] = view.get(record);
-}
-
-inline cudaError_t from_aos_device(atoms_view view, const Atom *array, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first, &count_};
-    void (*const kernel)(atoms_view, const Atom *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(Atom *array, atoms_view view, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first, &count_};
-    void (*const kernel)(Atom *, atoms_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
 }
 
 // force from C's array of Atom in order, and back: on the host
@@ -523,50 +423,6 @@ inline cudaError_t to_aos_device(Atom *array, force_view view, cudaStream_t stre
         return cudaSuccess;
     void (*const kernel)(Atom *, force_view) = to_aos_kernel<threads>;
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
-}
-
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const force_view &view, const Atom *array, std::int64_t first, std::int64_t count_)
-{
-    for (std::int64_t record = first; record < first + count_; ++record)
-        view.set(record, array[record - first]);
-}
-
-inline void to_aos(Atom *array, const force_view &view, std::int64_t first, std::int64_t count_)
-{
-    for (std::int64_t record = first; record < first + count_; ++record)
-        array[record - first] = view.get(record);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(force_view view, const Atom *array, std::int64_t first, std::int64_t count_)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count_)
-        view.set(record, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(Atom *array, force_view view, std::int64_t first, std::int64_t count_)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count_)
-        array[at] = view.get(record);
-}
-
-inline cudaError_t from_aos_device(force_view view, const Atom *array, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first, &count_};
-    void (*const kernel)(force_view, const Atom *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(Atom *array, force_view view, std::int64_t first, std::int64_t count_, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first, &count_};
-    void (*const kernel)(Atom *, force_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count_, view.records(), arguments, stream);
 }
 
 // Kernel forces: boxes as aos/direct, atoms as aos/vector, force as split(v x|y z)/vector

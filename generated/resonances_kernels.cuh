@@ -284,18 +284,6 @@ private:
     };
 };
 
-inline constexpr int range_threads = 256;
-
-// Launches a thread for each of so many records from `first` on, which must be among `records`
-template <class... Parameters>
-inline cudaError_t run_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
-{
-    if (first < 0 || count < 0 || first > records - count)
-        return cudaErrorInvalidValue;
-    const dim3 blocks(unsigned((count + range_threads - 1) / range_threads));
-    return count == 0 ? cudaSuccess : cudaLaunchKernel(kernel, blocks, dim3(range_threads), arguments, 0, stream);
-}
-
 } // namespace sw
 
 // A record of poles for each thread of a warp, wherever it is: as get and set, but the warp moves its 32 records together,
@@ -337,50 +325,6 @@ inline cudaError_t to_aos_device(Pole *array, poles_view view, cudaStream_t stre
     return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
 }
 
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const poles_view &view, const Pole *array, std::int64_t first_, std::int64_t count)
-{
-    for (std::int64_t record = first_; record < first_ + count; ++record)
-        view.set(record, array[record - first_]);
-}
-
-inline void to_aos(Pole *array, const poles_view &view, std::int64_t first_, std::int64_t count)
-{
-    for (std::int64_t record = first_; record < first_ + count; ++record)
-        array[record - first_] = view.get(record);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(poles_view view, const Pole *array, std::int64_t first_, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first_ + at;
-    if (at < count)
-        view.set(record, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(Pole *array, poles_view view, std::int64_t first_, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first_ + at;
-    if (at < count)
-        array[at] = view.get(record);
-}
-
-inline cudaError_t from_aos_device(poles_view view, const Pole *array, std::int64_t first_, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first_, &count};
-    void (*const kernel)(poles_view, const Pole *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first_, count, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(Pole *array, poles_view view, std::int64_t first_, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first_, &count};
-    void (*const kernel)(Pole *, poles_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first_, count, view.records(), arguments, stream);
-}
-
 // A record of windows for each thread of a warp, wherever it is: as get and set, but the warp moves its 32 records together,
 // which gathers and scatters of whole records gain by. Each warp of a block, which is of one dimension, has an
 // windows_exchange in shared memory. A warp of which some threads are elsewhere goes a record at a time.
@@ -420,50 +364,6 @@ inline cudaError_t to_aos_device(Window *array, windows_view view, cudaStream_t 
     return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
 }
 
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const windows_view &view, const Window *array, std::int64_t first_, std::int64_t count)
-{
-    for (std::int64_t record = first_; record < first_ + count; ++record)
-        view.set(record, array[record - first_]);
-}
-
-inline void to_aos(Window *array, const windows_view &view, std::int64_t first_, std::int64_t count)
-{
-    for (std::int64_t record = first_; record < first_ + count; ++record)
-        array[record - first_] = view.get(record);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(windows_view view, const Window *array, std::int64_t first_, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first_ + at;
-    if (at < count)
-        view.set(record, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(Window *array, windows_view view, std::int64_t first_, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first_ + at;
-    if (at < count)
-        array[at] = view.get(record);
-}
-
-inline cudaError_t from_aos_device(windows_view view, const Window *array, std::int64_t first_, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first_, &count};
-    void (*const kernel)(windows_view, const Window *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first_, count, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(Window *array, windows_view view, std::int64_t first_, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first_, &count};
-    void (*const kernel)(Window *, windows_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first_, count, view.records(), arguments, stream);
-}
-
 // sums from C's array of double in order, and back: on the host
 inline void from_aos(const sums_view &view, const double *array)
 {
@@ -484,50 +384,6 @@ inline cudaError_t from_aos_device(sums_view view, const double *array, cudaStre
 inline cudaError_t to_aos_device(double *array, sums_view view, cudaStream_t stream = nullptr)
 {
     return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
-}
-
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const sums_view &view, const double *array, std::int64_t first_, std::int64_t count)
-{
-    for (std::int64_t record = first_; record < first_ + count; ++record)
-        view.set(record / view.extent_1, record % view.extent_1, array[record - first_]);
-}
-
-inline void to_aos(double *array, const sums_view &view, std::int64_t first_, std::int64_t count)
-{
-    for (std::int64_t record = first_; record < first_ + count; ++record)
-        array[record - first_] = view.get(record / view.extent_1, record % view.extent_1);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(sums_view view, const double *array, std::int64_t first_, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first_ + at;
-    if (at < count)
-        view.set(record / view.extent_1, record % view.extent_1, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(double *array, sums_view view, std::int64_t first_, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first_ + at;
-    if (at < count)
-        array[at] = view.get(record / view.extent_1, record % view.extent_1);
-}
-
-inline cudaError_t from_aos_device(sums_view view, const double *array, std::int64_t first_, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first_, &count};
-    void (*const kernel)(sums_view, const double *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first_, count, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(double *array, sums_view view, std::int64_t first_, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first_, &count};
-    void (*const kernel)(double *, sums_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first_, count, view.records(), arguments, stream);
 }
 
 // Kernel cross_section: poles as aos/shuffle, windows as aos/direct, sums as row-major/direct

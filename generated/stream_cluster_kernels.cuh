@@ -169,18 +169,6 @@ __device__ inline void copy_records(unsigned char *tile, unsigned char *records,
     }
 }
 
-inline constexpr int range_threads = 256;
-
-// Launches a thread for each of so many records from `first` on, which must be among `records`
-template <class... Parameters>
-inline cudaError_t run_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
-{
-    if (first < 0 || count < 0 || first > records - count)
-        return cudaErrorInvalidValue;
-    const dim3 blocks(unsigned((count + range_threads - 1) / range_threads));
-    return count == 0 ? cudaSuccess : cudaLaunchKernel(kernel, blocks, dim3(range_threads), arguments, 0, stream);
-}
-
 } // namespace sw
 
 // points from C's array of Point in order, and back: on the host
@@ -245,50 +233,6 @@ inline cudaError_t to_aos_device(Point *array, points_view view, cudaStream_t st
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
 
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const points_view &view, const Point *array, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        view.set(record, array[record - first]);
-}
-
-inline void to_aos(Point *array, const points_view &view, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        array[record - first] = view.get(record);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(points_view view, const Point *array, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        view.set(record, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(Point *array, points_view view, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        array[at] = view.get(record);
-}
-
-inline cudaError_t from_aos_device(points_view view, const Point *array, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first, &count};
-    void (*const kernel)(points_view, const Point *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(Point *array, points_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first, &count};
-    void (*const kernel)(Point *, points_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
-}
-
 // coordinates from C's array of float in order, and back: on the host
 inline void from_aos(const coordinates_view &view, const float *array)
 {
@@ -309,50 +253,6 @@ inline cudaError_t from_aos_device(coordinates_view view, const float *array, cu
 inline cudaError_t to_aos_device(float *array, coordinates_view view, cudaStream_t stream = nullptr)
 {
     return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
-}
-
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const coordinates_view &view, const float *array, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        view.set(record / view.extent_1, record % view.extent_1, array[record - first]);
-}
-
-inline void to_aos(float *array, const coordinates_view &view, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        array[record - first] = view.get(record / view.extent_1, record % view.extent_1);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(coordinates_view view, const float *array, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        view.set(record / view.extent_1, record % view.extent_1, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(float *array, coordinates_view view, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        array[at] = view.get(record / view.extent_1, record % view.extent_1);
-}
-
-inline cudaError_t from_aos_device(coordinates_view view, const float *array, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first, &count};
-    void (*const kernel)(coordinates_view, const float *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(float *array, coordinates_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first, &count};
-    void (*const kernel)(float *, coordinates_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 // savings from C's array of float in order, and back: on the host
@@ -377,50 +277,6 @@ inline cudaError_t to_aos_device(float *array, savings_view view, cudaStream_t s
     return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
 }
 
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const savings_view &view, const float *array, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        view.set(record / view.extent_1, record % view.extent_1, array[record - first]);
-}
-
-inline void to_aos(float *array, const savings_view &view, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        array[record - first] = view.get(record / view.extent_1, record % view.extent_1);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(savings_view view, const float *array, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        view.set(record / view.extent_1, record % view.extent_1, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(float *array, savings_view view, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        array[at] = view.get(record / view.extent_1, record % view.extent_1);
-}
-
-inline cudaError_t from_aos_device(savings_view view, const float *array, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first, &count};
-    void (*const kernel)(savings_view, const float *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(float *array, savings_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first, &count};
-    void (*const kernel)(float *, savings_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
-}
-
 // switched from C's array of uint8 in order, and back: on the host
 inline void from_aos(const switched_view &view, const std::uint8_t *array)
 {
@@ -441,50 +297,6 @@ inline cudaError_t from_aos_device(switched_view view, const std::uint8_t *array
 inline cudaError_t to_aos_device(std::uint8_t *array, switched_view view, cudaStream_t stream = nullptr)
 {
     return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
-}
-
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const switched_view &view, const std::uint8_t *array, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        view.set(record, array[record - first]);
-}
-
-inline void to_aos(std::uint8_t *array, const switched_view &view, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        array[record - first] = view.get(record);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(switched_view view, const std::uint8_t *array, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        view.set(record, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(std::uint8_t *array, switched_view view, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        array[at] = view.get(record);
-}
-
-inline cudaError_t from_aos_device(switched_view view, const std::uint8_t *array, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first, &count};
-    void (*const kernel)(switched_view, const std::uint8_t *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(std::uint8_t *array, switched_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first, &count};
-    void (*const kernel)(std::uint8_t *, switched_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 // Kernel gain: points as aos(reorder)/direct, coordinates as row-major/direct, savings as row-major/direct, switched as aos/direct

@@ -151,18 +151,6 @@ __device__ inline void put(T &memory, T value)
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
 
-inline constexpr int range_threads = 256;
-
-// Launches a thread for each of so many records from `first` on, which must be among `records`
-template <class... Parameters>
-inline cudaError_t run_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
-{
-    if (first < 0 || count < 0 || first > records - count)
-        return cudaErrorInvalidValue;
-    const dim3 blocks(unsigned((count + range_threads - 1) / range_threads));
-    return count == 0 ? cudaSuccess : cudaLaunchKernel(kernel, blocks, dim3(range_threads), arguments, 0, stream);
-}
-
 } // namespace sw
 
 // in from C's array of float in order, and back: on the host
@@ -187,50 +175,6 @@ inline cudaError_t to_aos_device(float *array, in_view view, cudaStream_t stream
     return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
 }
 
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const in_view &view, const float *array, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        view.set(record / view.extent_1, record % view.extent_1, array[record - first]);
-}
-
-inline void to_aos(float *array, const in_view &view, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        array[record - first] = view.get(record / view.extent_1, record % view.extent_1);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(in_view view, const float *array, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        view.set(record / view.extent_1, record % view.extent_1, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(float *array, in_view view, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        array[at] = view.get(record / view.extent_1, record % view.extent_1);
-}
-
-inline cudaError_t from_aos_device(in_view view, const float *array, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first, &count};
-    void (*const kernel)(in_view, const float *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(float *array, in_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first, &count};
-    void (*const kernel)(float *, in_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
-}
-
 // out from C's array of float in order, and back: on the host
 inline void from_aos(const out_view &view, const float *array)
 {
@@ -251,50 +195,6 @@ inline cudaError_t from_aos_device(out_view view, const float *array, cudaStream
 inline cudaError_t to_aos_device(float *array, out_view view, cudaStream_t stream = nullptr)
 {
     return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
-}
-
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const out_view &view, const float *array, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        view.set(record / view.extent_1, record % view.extent_1, array[record - first]);
-}
-
-inline void to_aos(float *array, const out_view &view, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        array[record - first] = view.get(record / view.extent_1, record % view.extent_1);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(out_view view, const float *array, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        view.set(record / view.extent_1, record % view.extent_1, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(float *array, out_view view, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        array[at] = view.get(record / view.extent_1, record % view.extent_1);
-}
-
-inline cudaError_t from_aos_device(out_view view, const float *array, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first, &count};
-    void (*const kernel)(out_view, const float *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(float *array, out_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first, &count};
-    void (*const kernel)(float *, out_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 // Kernel transpose: in as row-major/staged(pad=1), out as row-major/direct

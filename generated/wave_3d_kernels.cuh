@@ -167,18 +167,6 @@ __device__ inline void copy_records(unsigned char *tile, unsigned char *records,
     }
 }
 
-inline constexpr int range_threads = 256;
-
-// Launches a thread for each of so many records from `first` on, which must be among `records`
-template <class... Parameters>
-inline cudaError_t run_range(void (*kernel)(Parameters...), std::int64_t first, std::int64_t count, std::int64_t records, void **arguments, cudaStream_t stream)
-{
-    if (first < 0 || count < 0 || first > records - count)
-        return cudaErrorInvalidValue;
-    const dim3 blocks(unsigned((count + range_threads - 1) / range_threads));
-    return count == 0 ? cudaSuccess : cudaLaunchKernel(kernel, blocks, dim3(range_threads), arguments, 0, stream);
-}
-
 } // namespace sw
 
 // now from C's array of float in order, and back: on the host
@@ -243,50 +231,6 @@ inline cudaError_t to_aos_device(float *array, now_view view, cudaStream_t strea
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
 
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const now_view &view, const float *array, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        view.set(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2, array[record - first]);
-}
-
-inline void to_aos(float *array, const now_view &view, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        array[record - first] = view.get(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(now_view view, const float *array, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        view.set(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(float *array, now_view view, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        array[at] = view.get(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2);
-}
-
-inline cudaError_t from_aos_device(now_view view, const float *array, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first, &count};
-    void (*const kernel)(now_view, const float *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(float *array, now_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first, &count};
-    void (*const kernel)(float *, now_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
-}
-
 // next from C's array of float in order, and back: on the host
 inline void from_aos(const next_view &view, const float *array)
 {
@@ -347,50 +291,6 @@ inline cudaError_t to_aos_device(float *array, next_view view, cudaStream_t stre
         return cudaSuccess;
     void (*const kernel)(float *, next_view) = to_aos_kernel<threads>;
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
-}
-
-// ... and of the `count` records from `first` on, which C's array holds alone: on the host, and in device memory. There a
-// range that is not inside the array is an error.
-inline void from_aos(const next_view &view, const float *array, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        view.set(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2, array[record - first]);
-}
-
-inline void to_aos(float *array, const next_view &view, std::int64_t first, std::int64_t count)
-{
-    for (std::int64_t record = first; record < first + count; ++record)
-        array[record - first] = view.get(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_range_kernel(next_view view, const float *array, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        view.set(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2, array[at]);
-}
-
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_range_kernel(float *array, next_view view, std::int64_t first, std::int64_t count)
-{
-    const std::int64_t at = std::int64_t(blockIdx.x) * THREADS + threadIdx.x, record = first + at;
-    if (at < count)
-        array[at] = view.get(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2);
-}
-
-inline cudaError_t from_aos_device(next_view view, const float *array, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&view, &array, &first, &count};
-    void (*const kernel)(next_view, const float *, std::int64_t, std::int64_t) = from_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
-}
-
-inline cudaError_t to_aos_device(float *array, next_view view, std::int64_t first, std::int64_t count, cudaStream_t stream = nullptr)
-{
-    void *arguments[] = {&array, &view, &first, &count};
-    void (*const kernel)(float *, next_view, std::int64_t, std::int64_t) = to_aos_range_kernel<sw::range_threads>;
-    return sw::run_range(kernel, first, count, view.records(), arguments, stream);
 }
 
 // Kernel step: now as row-major/direct, next as row-major/direct
