@@ -1,5 +1,6 @@
 /* Holds what a GPU can do: limits that bound launches, and rates that the time estimate divides by. Plain data that
- * `read_device` fills from an XML file; devices/h200.xml documents every figure's source. */
+ * `read_device` fills from an XML file; devices/h200.xml documents every figure's source. Gives how many blocks a
+ * multiprocessor holds, and what L1 has beside their shared memory. */
 #ifndef SW_DEVICE_H
 #define SW_DEVICE_H
 
