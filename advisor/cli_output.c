@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "beside.h"
 #include "cli_signals.h"
 
 void output_prepare(void)
@@ -26,24 +27,11 @@ void output_prepare(void)
             (void)open("/dev/null", file == STDERR_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-static bool write_all(int file, const char *bytes, size_t length)
-{
-    while (length > 0) {
-        ssize_t wrote = write(file, bytes, length);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote < 0)
-            return false;
-        bytes += wrote;
-        length -= (size_t)wrote;
-    }
-    return true;
-}
-
-static enum output_status fail(enum output_status status, int error, const char **reason)
+/* Why `path` was not written. */
+static enum output_status fail(int error, const char **reason)
 {
     *reason = strerror(error);
-    return status;
+    return beside_is_fault(error) ? OUTPUT_FAILED : OUTPUT_NO_PLACE;
 }
 
 /* Devices and pipes: there is nothing to rename over. */
@@ -51,50 +39,29 @@ static enum output_status write_through(const char *path, const char *bytes, siz
 {
     int file = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (file < 0)
-        return fail(OUTPUT_NO_PLACE, errno, reason);
-    bool good = write_all(file, bytes, length);
+        return fail(errno, reason);
+    bool good = beside_write_all(file, bytes, length);
     int error = errno;
     if (close(file) != 0 && good) {
         good = false;
         error = errno;
     }
-    return good ? OUTPUT_OK : fail(OUTPUT_FAILED, error, reason);
-}
-
-static mode_t wanted_mode(const struct stat *before)
-{
-    enum { READ_WRITE_ALL = 0666, PERMISSIONS = 0777 };
-    if (before != NULL)
-        return before->st_mode & PERMISSIONS;
-    mode_t mask = umask(0);
-    (void)umask(mask);
-    return READ_WRITE_ALL & ~mask;
+    return good ? OUTPUT_OK : fail(error, reason);
 }
 
 static enum output_status replace(const char *path, const struct stat *before, const char *bytes, size_t length,
                                   struct arena *arena, const char **reason)
 {
-    /* In the same folder, by a name that is short whatever the file's: only then can it be renamed over it. */
-    const char *slash = strrchr(path, '/');
-    int folder = slash == NULL ? 0 : (int)(slash - path) + 1;
-    char *beside = arena_printf(arena, "%.*s.sectorwise.XXXXXX", folder, path);
-    int file = mkstemp(beside);
-    if (file < 0)
-        return fail(OUTPUT_NO_PLACE, errno, reason);
-    bool good = write_all(file, bytes, length) && fchmod(file, wanted_mode(before)) == 0;
-    int error = errno;
-    if (close(file) != 0 && good) {
-        good = false;
-        error = errno;
-    }
-    if (good && rename(beside, path) != 0) {
-        good = false;
-        error = errno;
-    }
-    if (good)
+    enum { PERMISSIONS = 0777 };
+    mode_t mode = before != NULL ? before->st_mode & PERMISSIONS : beside_new_mode();
+    const char *beside = beside_write(path, mode, bytes, length, arena);
+    if (beside == NULL)
+        return fail(errno, reason);
+    if (rename(beside, path) == 0)
         return OUTPUT_OK;
+    int error = errno;
     (void)unlink(beside);
-    return fail(OUTPUT_FAILED, error, reason);
+    return fail(error, reason);
 }
 
 /* A signal that ends the process waits until the file is in its place, or gone. */
@@ -115,16 +82,16 @@ static enum output_status write_file(const char *path, const char *bytes, size_t
         int error = errno;
         /* A symbolic link that leads nowhere is not ours to replace. */
         bool link = lstat(path, &before) == 0;
-        return link ? fail(OUTPUT_NO_PLACE, error, reason) : write_beside(path, NULL, bytes, length, arena, reason);
+        return link ? fail(error, reason) : write_beside(path, NULL, bytes, length, arena, reason);
     }
     if (S_ISDIR(before.st_mode))
-        return fail(OUTPUT_NO_PLACE, EISDIR, reason);
+        return fail(EISDIR, reason);
     if (!S_ISREG(before.st_mode))
         return write_through(path, bytes, length, reason);
     /* A symbolic link stays one: what it points to is replaced. */
     char *target = realpath(path, NULL);
     if (target == NULL)
-        return fail(OUTPUT_NO_PLACE, errno, reason);
+        return fail(errno, reason);
     enum output_status status = write_beside(target, &before, bytes, length, arena, reason);
     free(target);
     return status;
@@ -135,7 +102,8 @@ enum output_status output_write(const char *path, const char *bytes, size_t leng
 {
     if (path != NULL)
         return write_file(path, bytes, length, arena, reason);
-    if (write_all(STDOUT_FILENO, bytes, length))
+    if (beside_write_all(STDOUT_FILENO, bytes, length))
         return OUTPUT_OK;
-    return fail(errno == EPIPE ? OUTPUT_CLOSED : OUTPUT_FAILED, errno, reason);
+    *reason = strerror(errno);
+    return errno == EPIPE ? OUTPUT_CLOSED : OUTPUT_FAILED;
 }

@@ -1,7 +1,6 @@
 #include "generate.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "beside.h"
 #include "embedded_template.h"
 #include "template.h"
 #include "text.h"
@@ -180,14 +180,14 @@ struct generated *generate_render(const struct spec *spec, const struct device *
     return fine ? generated : NULL;
 }
 
-static bool report(struct diags *diags, const char *what, const char *path)
+static enum generate_status report(struct diags *diags, const char *what, const char *path)
 {
-    const char *why = strerror(errno);
-    diag_error(diags, "output", (struct span){NULL, 0, 0}, "cannot %s '%s': %s", what, path, why);
-    return false;
+    int error = errno;
+    diag_error(diags, "output", (struct span){NULL, 0, 0}, "cannot %s '%s': %s", what, path, strerror(error));
+    return beside_is_fault(error) ? GENERATE_FAILED : GENERATE_NO_PLACE;
 }
 
-static bool make_directory(const char *directory, struct arena *arena, struct diags *diags)
+static enum generate_status make_directory(const char *directory, struct arena *arena, struct diags *diags)
 {
     char *path = arena_copy(arena, directory, strlen(directory));
     for (char *at = path + 1; path[0] != '\0' && *at != '\0'; at++) {
@@ -202,7 +202,7 @@ static bool make_directory(const char *directory, struct arena *arena, struct di
         return report(diags, "make folder", path);
     struct stat status;
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        return true;
+        return GENERATE_DONE;
     errno = ENOTDIR;
     return report(diags, "write into", path);
 }
@@ -228,62 +228,22 @@ static bool same_content(const char *path, const struct generated_file *file)
     return same;
 }
 
-static bool write_all(int descriptor, const char *bytes, size_t length)
-{
-    while (length > 0) {
-        ssize_t wrote = write(descriptor, bytes, length);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote < 0)
-            return false;
-        bytes += wrote;
-        length -= (size_t)wrote;
-    }
-    return true;
-}
-
-/* Writes a new file beside `path`; its name, or NULL after a diagnostic. */
-static const char *write_beside(const char *path, const struct generated_file *file, struct arena *arena,
-                                struct diags *diags)
-{
-    enum { READ_WRITE_ALL = 0666 };
-    char *beside = arena_printf(arena, "%s.XXXXXX", path);
-    int descriptor = mkstemp(beside);
-    if (descriptor < 0) {
-        (void)report(diags, "write", path);
-        return NULL;
-    }
-    mode_t mask = umask(0);
-    (void)umask(mask);
-    bool fine = write_all(descriptor, file->text, file->length) && fchmod(descriptor, READ_WRITE_ALL & ~mask) == 0;
-    int error = errno;
-    if (close(descriptor) != 0 && fine) {
-        fine = false;
-        error = errno;
-    }
-    if (fine)
-        return beside;
-    (void)unlink(beside);
-    errno = error;
-    (void)report(diags, "write", path);
-    return NULL;
-}
-
 /* Where a file goes, and the new content that waits beside it (NULL: there is none). */
 struct target {
     const char *path;
     const char *beside;
 };
 
-static bool write_targets(struct generated *generated, struct target *targets, struct arena *arena, struct diags *diags)
+static enum generate_status write_targets(struct generated *generated, struct target *targets, struct arena *arena,
+                                          struct diags *diags)
 {
     for (size_t i = 0; i < generated->count; i++) {
         struct generated_file *file = &generated->files[i];
         if (file->state == GENERATED_UNCHANGED)
             continue;
-        targets[i].beside = write_beside(targets[i].path, file, arena, diags);
+        targets[i].beside = beside_write(targets[i].path, beside_new_mode(), file->text, file->length, arena);
         if (targets[i].beside == NULL)
-            return false;
+            return report(diags, "write", targets[i].path);
     }
     for (size_t i = 0; i < generated->count; i++) {
         if (targets[i].beside == NULL)
@@ -293,14 +253,15 @@ static bool write_targets(struct generated *generated, struct target *targets, s
         targets[i].beside = NULL;
         generated->files[i].state = GENERATED_WRITTEN;
     }
-    return true;
+    return GENERATE_DONE;
 }
 
-bool generate_write(struct generated *generated, const char *directory, bool check_only, struct arena *arena,
-                    struct diags *diags)
+enum generate_status generate_write(struct generated *generated, const char *directory, bool check_only,
+                                    struct arena *arena, struct diags *diags)
 {
-    if (!check_only && !make_directory(directory, arena, diags))
-        return false;
+    enum generate_status status = check_only ? GENERATE_DONE : make_directory(directory, arena, diags);
+    if (status != GENERATE_DONE)
+        return status;
     struct target *targets = arena_array(arena, generated->count, sizeof(*targets));
     generated->stale = 0;
     for (size_t i = 0; i < generated->count; i++) {
@@ -311,12 +272,12 @@ bool generate_write(struct generated *generated, const char *directory, bool che
         generated->stale += !same;
     }
     if (check_only)
-        return true;
-    bool fine = write_targets(generated, targets, arena, diags);
+        return GENERATE_DONE;
+    status = write_targets(generated, targets, arena, diags);
     /* What could not be put in place is taken away again. */
     for (size_t i = 0; i < generated->count; i++)
         if (targets[i].beside != NULL)
             (void)unlink(targets[i].beside);
     generated->stale = 0;
-    return fine;
+    return status;
 }

@@ -44,10 +44,16 @@ struct generated *generate_render(const struct spec *spec, const struct device *
                                   const struct generate_templates *templates, struct arena *arena, struct diags *diags)
     __attribute__((warn_unused_result));
 
+enum generate_status {
+    GENERATE_DONE,
+    GENERATE_NO_PLACE, /* the folder cannot be written to: a file is in its way, it is another's, ... */
+    GENERATE_FAILED    /* writing failed: no space left, ... */
+};
+
 /* Writes the files into `directory` (made with its parents where it is missing), or with `check_only` compares them
  * with what is there. New content is written beside the old and renamed over it once all of it could be written; a file
- * that has it already keeps its time. Sets each file's state. False after a diagnostic [output]. */
-bool generate_write(struct generated *generated, const char *directory, bool check_only, struct arena *arena,
-                    struct diags *diags) __attribute__((warn_unused_result));
+ * that has it already keeps its time. Sets each file's state. Unless GENERATE_DONE after a diagnostic [output]. */
+enum generate_status generate_write(struct generated *generated, const char *directory, bool check_only,
+                                    struct arena *arena, struct diags *diags) __attribute__((warn_unused_result));
 
 #endif

@@ -165,10 +165,11 @@ static enum exit_status run_generate(struct run *run)
     if (generated == NULL || diag_failed(&run->diags))
         return EXIT_BAD_INPUT;
     signals_hold();
-    bool written = generate_write(generated, run->cli.directory, run->cli.check, &run->arena, &run->diags);
+    enum generate_status written =
+        generate_write(generated, run->cli.directory, run->cli.check, &run->arena, &run->diags);
     signals_release();
-    if (!written)
-        return EXIT_BAD_INPUT;
+    if (written != GENERATE_DONE)
+        return written == GENERATE_FAILED ? EXIT_FAULT : EXIT_BAD_INPUT;
     enum exit_status status = write_depfile(run, generated);
     if (status == EXIT_DONE)
         status = run_write_view(run, view_files(run, chosen, generated), emit_generate);

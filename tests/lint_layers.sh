@@ -43,6 +43,7 @@ diag
 unified
 source
 sort_warps sort_numbers lanes
+beside
 text progress arena checked vectors
 '
 
