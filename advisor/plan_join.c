@@ -15,9 +15,15 @@ static bool in_pieces(const struct access *access)
     return access->subscript_count == 0; /* atomics are never by `vector` */
 }
 
-static bool is_piece(const struct mapping *mapping, const struct instruction *instruction)
+static unsigned group_of(const struct together *together, const struct instruction *instruction)
 {
-    return plan_vector_bytes(mapping, &mapping->groups[mapping->leaves[instruction->leaf].group]) >= 2;
+    return together->mapping->leaves[instruction->leaf].group;
+}
+
+static bool is_piece(const struct together *together, const struct instruction *instruction)
+{
+    const struct mapping *mapping = together->mapping;
+    return plan_vector_bytes(mapping, &mapping->groups[group_of(together, instruction)]) >= 2;
 }
 
 static bool contains(const struct instruction *piece, const struct instruction *part)
@@ -33,7 +39,7 @@ static bool was_loaded(const struct together *together, size_t number, const str
             !access_same_element(together->accesses[i], together->accesses[number]))
             continue;
         for (size_t n = 0; n < before->load_count; n++)
-            if (before->loads[n].offset == piece->offset && is_piece(together->mapping, &before->loads[n]))
+            if (before->loads[n].offset == piece->offset && is_piece(together, &before->loads[n]))
                 return true;
     }
     return false;
@@ -44,8 +50,7 @@ static void join_loads(const struct together *together)
     for (size_t i = 0; i < together->count; i++) {
         struct instructions *now = &together->instructions[together->accesses[i]->number];
         for (size_t n = 0; n < now->load_count && in_pieces(together->accesses[i]); n++)
-            now->loads[n].joined =
-                is_piece(together->mapping, &now->loads[n]) && was_loaded(together, i, &now->loads[n]);
+            now->loads[n].joined = is_piece(together, &now->loads[n]) && was_loaded(together, i, &now->loads[n]);
     }
 }
 
@@ -72,11 +77,38 @@ static void mark_inside(const struct together *stores, const struct instruction 
     for (size_t i = 0; i < stores->count; i++) {
         struct instructions *now = &stores->instructions[stores->accesses[i]->number];
         for (size_t n = 0; n < now->store_count; n++) {
-            if (!is_piece(stores->mapping, &now->stores[n]) || !contains(piece, &now->stores[n]))
+            if (!is_piece(stores, &now->stores[n]) || !contains(piece, &now->stores[n]))
                 continue;
             now->stores[n].joined = !first;
             first = false;
         }
+    }
+}
+
+/* The last of the accesses that store to the piece's group: the image of its record is complete then. */
+static size_t last_of_group(const struct together *stores, const struct instruction *piece)
+{
+    for (size_t i = stores->count - 1; i > 0; i--) {
+        const struct instructions *now = &stores->instructions[stores->accesses[i]->number];
+        for (size_t n = 0; n < now->store_count; n++)
+            if (group_of(stores, &now->stores[n]) == group_of(stores, piece))
+                return i;
+    }
+    return 0;
+}
+
+static void issue_pieces(struct arena *arena, const struct together *stores, const struct instruction *pieces,
+                         size_t count)
+{
+    for (size_t i = 0; i < stores->count; i++) {
+        struct instruction *issued = arena_array(arena, count, sizeof(*issued));
+        size_t own = 0;
+        for (size_t n = 0; n < count; n++)
+            if (last_of_group(stores, &pieces[n]) == i)
+                issued[own++] = pieces[n];
+        struct instructions *now = &stores->instructions[stores->accesses[i]->number];
+        now->issued = issued;
+        now->issued_count = own;
     }
 }
 
@@ -89,11 +121,7 @@ static void join_stores(struct arena *arena, const struct together *together)
     const size_t count = plan_piece_stores(&pieces, arena, stores.mapping, stores.accesses, stores.count);
     for (size_t i = 0; i < count; i++)
         mark_inside(&stores, &pieces[i]);
-    for (size_t i = 0; i < stores.count; i++)
-        stores.instructions[stores.accesses[i]->number].issued_count = 0;
-    struct instructions *last = &stores.instructions[stores.accesses[stores.count - 1]->number];
-    last->issued = pieces;
-    last->issued_count = count;
+    issue_pieces(arena, &stores, pieces, count);
 }
 
 void plan_join(struct instructions *instructions, struct arena *arena, const struct mapping *mapping,

@@ -481,6 +481,8 @@ __global__ void __launch_bounds__(integrate_shape::threads) integrate(fluid_view
         step.fluid_vel_half[q0] = sw::fetch(fluid.vel_half(thread, q0));
     body(step);
     std::memcpy(fluid_bytes + 8, &step.fluid_pos, sizeof(step.fluid_pos));
+    sw::put<8>(fluid.address_0(thread) + 8, fluid_bytes + 8);
+    sw::put<16>(fluid.address_0(thread) + 16, fluid_bytes + 16);
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
         sw::put(fluid.vel_half(thread, q0), step.fluid_vel_half[q0]);

@@ -309,6 +309,33 @@ START_TEST(code_issues_what_was_counted)
 }
 END_TEST
 
+#define FOUR_GROUPS                                                                                                    \
+    ROOT "<struct name=\"R\"><field name=\"d\" type=\"double\"/><field name=\"p\" type=\"double\" count=\"3\"/>"       \
+         "<field name=\"q\" type=\"float\"/><field name=\"v\" type=\"float\" count=\"3\"/><field name=\"t\" "          \
+         "type=\"int16\"/>"                                                                                            \
+         "<field name=\"u\" type=\"int16\"/><field name=\"f\" type=\"float\" count=\"3\"/></struct>"                   \
+         "<array name=\"a\" of=\"R\" extent=\"64\" layout=\"split(d p|q v|t u|soa:f)/vector\"/>"                       \
+         "<kernel name=\"k\" block=\"64\" grid=\"1\">%s</kernel></layout>"
+#define AT "array=\"a\" index=\"thread\""
+
+/* Stores of one step to one element, of which the last touch some of the groups only. */
+static const char *const stores_in_turn[] = {
+    "<update " AT " field=\"f p\"/><write " AT " field=\"v\"/>",
+    "<write " AT " field=\"d t\"/><write " AT " field=\"v\"/><write " AT " field=\"p u\"/>",
+    "<update " AT " field=\"p v t\"/><write " AT " field=\"q\"/><write " AT " field=\"f\"/>",
+    "<read " AT "/><write " AT " field=\"d q t f\"/><write " AT " field=\"v\"/><write " AT " field=\"f\"/>",
+    "<write " AT "/><write " AT " field=\"v\"/><write " AT " field=\"t p\"/>",
+};
+
+START_TEST(pieces_of_every_group_are_stored)
+{
+    struct work work = {0};
+    prepare(&work, arena_printf(&work.arena, FOUR_GROUPS, stores_in_turn[_i]), NULL);
+    ck_assert_uint_ge(compare_counts(&work, stores_in_turn[_i]), 2);
+    release(&work);
+}
+END_TEST
+
 START_TEST(output_is_a_pure_function)
 {
     struct text xml = {0};
@@ -607,6 +634,8 @@ Suite *generate_suite(void)
     tcase_add_test(text, names_of_the_library_are_no_namespaces);
     suite_add_tcase(suite, text);
     tcase_add_loop_test(counts, code_issues_what_was_counted, 0, RANDOM_FAULTY);
+    tcase_add_loop_test(counts, pieces_of_every_group_are_stored, 0,
+                        (int)(sizeof(stores_in_turn) / sizeof(stores_in_turn[0])));
     suite_add_tcase(suite, counts);
     tcase_add_test(files, folder_is_made_and_kept);
     tcase_add_test(files, staleness_is_told);
