@@ -1,7 +1,8 @@
 #!/bin/sh
 # Generates code for the descriptions in tests/generated, each with the candidates that its first line names, and
 # compiles it as users would: NAME.cuh as C++17 without CUDA, NAME.h as C11, NAME_check.cu by nvcc where there is one.
-# NAME_check.cu also runs here, on the stand-in for CUDA's runtime in tests/emulation. Closes with "N passed, N failed".
+# NAME_check.cu also runs here, on the stand-in for CUDA's runtime in tests/emulation; Clang says whether the host's
+# functions call the device's. Closes with "N passed, N failed".
 #
 # SECTORWISE_TEST_SCALE small: one candidate a description, nothing compiled by nvcc.
 set -u
@@ -75,6 +76,13 @@ compile_hip() {
     done
 }
 
+# Host code that calls what is for the device alone ends the program. In templates nvcc does not say so; Clang does.
+check_callers() {
+    if ! command -v clang++ >/dev/null; then return; fi
+    check "$case: who calls whom" clang++ -x cuda --cuda-host-only -nocudainc -nocudalib -fsyntax-only -std=c++17 -w \
+        -isystem tests/emulation -include cuda_runtime.h "$scratch/$1_check.cu"
+}
+
 # What is no C++ becomes calls of the emulation.
 emulate() {
     mkdir -p "$scratch/emulated"
@@ -87,6 +95,18 @@ emulate() {
     check "$case: emulation compiles" "$cxx" -std=c++17 -O0 -w -D__restrict__= -Itests/emulation \
         -x c++ -o "$scratch/emulated/check" "$scratch/emulated/$1_check.cu"
     check "$case: emulation" "$scratch/emulated/check"
+}
+
+# A check program that is ended from elsewhere counts that as a failure. For one candidate of all.
+end_early() {
+    if [ -n "$ended" ]; then return; fi
+    ended=1
+    sed -i 's/report(.*"accessors on the device");/std::exit(0);/' "$scratch/emulated/$1_check.cu"
+    check "$case: a program that ends early compiles" "$cxx" -std=c++17 -O0 -w -D__restrict__= -Itests/emulation \
+        -x c++ -o "$scratch/emulated/check" "$scratch/emulated/$1_check.cu"
+    "$scratch/emulated/check" | tail -n 2 >"$scratch/end"
+    printf 'FAILED  the program ended before its last check\n2 passed, 1 failed\n' >"$scratch/end.expected"
+    check "$case: an early end" diff "$scratch/end" "$scratch/end.expected"
 }
 
 # For one candidate a description: it takes long.
@@ -103,7 +123,7 @@ compile_cuda() {
     case $arch in sm_75) arch=sm_80 ;; sm_80) arch=sm_90 ;; *) arch=sm_75 ;; esac
 }
 
-arch=sm_75
+arch=sm_75 ended=
 for spec in tests/generated/*.xml; do
     name=$(basename "$spec" .xml)
     candidates=$(sed -n '1s/^<!-- candidates: //p' "$spec" | tr ';' '\n' | sed 's/^ *//; s/ *$//')
@@ -121,7 +141,9 @@ for spec in tests/generated/*.xml; do
         check "$case: --check" "$tool" generate "$spec" -o "$scratch" --candidate "a=$candidate" --check
         compile_host "$name"
         compile_hip "$name"
+        check_callers "$name"
         emulate "$name"
+        end_early "$name"
         compile_cuda "$name"
     done
 done

@@ -27,13 +27,13 @@ struct __nv_bfloat162 {
     __nv_bfloat16 x, y;
 };
 
-inline __nv_bfloat16 atomicAdd(__nv_bfloat16 *to, __nv_bfloat16 value)
+__host__ __device__ inline __nv_bfloat16 atomicAdd(__nv_bfloat16 *to, __nv_bfloat16 value)
 {
     const __nv_bfloat16 before = *to;
     *to = __nv_bfloat16(float(before) + float(value));
     return before;
 }
-inline __nv_bfloat162 atomicAdd(__nv_bfloat162 *to, __nv_bfloat162 value)
+__host__ __device__ inline __nv_bfloat162 atomicAdd(__nv_bfloat162 *to, __nv_bfloat162 value)
 {
     return {atomicAdd(&to->x, value.x), atomicAdd(&to->y, value.y)};
 }

@@ -33,13 +33,13 @@ struct __half2 {
     __half x, y;
 };
 
-inline __half atomicAdd(__half *to, __half value)
+__host__ __device__ inline __half atomicAdd(__half *to, __half value)
 {
     const __half before = *to;
     *to = __half(float(before) + float(value));
     return before;
 }
-inline __half2 atomicAdd(__half2 *to, __half2 value)
+__host__ __device__ inline __half2 atomicAdd(__half2 *to, __half2 value)
 {
     return {atomicAdd(&to->x, value.x), atomicAdd(&to->y, value.y)};
 }

@@ -1,8 +1,23 @@
 /* Stands in for CUDA's runtime where there is no GPU: kernels run on the host, a thread after the other, each on a stack
- * of its own so that __syncthreads can wait for the others of its block, __syncwarp for those of its warp. Enough for what Sectorwise generates, once
- * check_generated.sh has replaced the two forms that are no C++: launches in triple brackets and dynamic shared memory. */
+ * of its own so that __syncthreads can wait for the others of its block, __syncwarp for those of its warp. Enough for what
+ * Sectorwise generates, once check_generated.sh has replaced the two forms that are no C++: launches in triple brackets
+ * and dynamic shared memory. Clang takes it as CUDA, too, to say who calls whom; there nothing runs. */
 #ifndef EMULATION_CUDA_RUNTIME_H
 #define EMULATION_CUDA_RUNTIME_H
+
+#ifdef __CUDA__
+#define __CUDACC__
+#define __global__ __attribute__((global))
+#define __device__ __attribute__((device))
+#define __host__ __attribute__((host))
+#define __shared__ __attribute__((shared))
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#else
+#define __global__
+#define __device__
+#define __host__
+#define __align__(bytes) alignas(bytes)
+#endif
 
 #include <chrono>
 #include <cstddef>
@@ -16,12 +31,8 @@
 
 #include <ucontext.h>
 
-#define __global__
-#define __device__
-#define __host__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
-#define __align__(bytes) alignas(bytes)
 
 struct dim3 {
     unsigned x, y, z;
@@ -40,6 +51,14 @@ enum { cudaSuccess = 0 };
 enum { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum { cudaFuncAttributeMaxDynamicSharedMemorySize };
 
+#ifdef __CUDA__
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared_bytes = 0, cudaStream_t = nullptr);
+#endif
+
+inline const char *cudaGetErrorName(cudaError_t)
+{
+    return "cudaErrorUnknown";
+}
 inline const char *cudaGetErrorString(cudaError_t)
 {
     return "an error";
@@ -250,24 +269,26 @@ inline unsigned wait_at(const char *site)
 
 } // namespace emulation
 
+#ifndef __CUDA__
 inline void __syncthreads()
 {
     emulation::wait_at(nullptr);
 }
+#endif
 
 /* ---- warps: lanes meet where they call from ------------------------------------------------------------------------ */
 
-__attribute__((noinline)) inline void __syncwarp()
+__host__ __device__ __attribute__((noinline)) inline void __syncwarp()
 {
     emulation::wait_at(static_cast<const char *>(__builtin_return_address(0)));
 }
 
-__attribute__((noinline)) inline unsigned __activemask()
+__host__ __device__ __attribute__((noinline)) inline unsigned __activemask()
 {
     return emulation::wait_at(static_cast<const char *>(__builtin_return_address(0)));
 }
 
-__attribute__((noinline)) inline unsigned long long __shfl_sync(unsigned, unsigned long long value, int lane)
+__host__ __device__ __attribute__((noinline)) inline unsigned long long __shfl_sync(unsigned, unsigned long long value, int lane)
 {
     const char *const site = static_cast<const char *>(__builtin_return_address(0));
     const std::size_t warp = std::size_t(emulation::running - emulation::fibers.data()) / 32 * 32;
@@ -290,19 +311,19 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
 /* ---- atomics ------------------------------------------------------------------------------------------------------- */
 
 template <class T, class Operand>
-T atomicAdd(T *to, Operand value)
+__host__ __device__ T atomicAdd(T *to, Operand value)
 {
     const T before = *to;
     *to = static_cast<T>(before + value);
     return before;
 }
-inline unsigned atomicOr(unsigned *to, unsigned value)
+__host__ __device__ inline unsigned atomicOr(unsigned *to, unsigned value)
 {
     const unsigned before = *to;
     *to |= value;
     return before;
 }
-inline unsigned atomicCAS(unsigned *to, unsigned expected, unsigned value)
+__host__ __device__ inline unsigned atomicCAS(unsigned *to, unsigned expected, unsigned value)
 {
     const unsigned before = *to;
     if (before == expected)
