@@ -514,6 +514,16 @@ static struct group_evidence **explain_best(const struct context *context, const
     return evidence;
 }
 
+/* Of combinations none of which goes together the first tells why, in a diagnostic. */
+static bool first_is_refused(const struct context *context)
+{
+    const size_t arrays = context->spec->array_count;
+    struct option **first = arena_array(context->arena, arrays + 1, sizeof(struct option *));
+    for (size_t n = 0; n < arrays; n++)
+        first[n] = context->options[n].items[0];
+    return score_spec(context->spec, context->device, first, context->arena, context->diags) == NULL;
+}
+
 struct ranking *rank_spec(const struct spec *spec, const struct device *device, const struct options *options,
                           struct arena *arena, struct diags *diags)
 {
@@ -526,7 +536,7 @@ struct ranking *rank_spec(const struct spec *spec, const struct device *device, 
         ranking->exhaustive = rank_options(&results, &context);
         drop_searched(&results, &context, options);
     }
-    if (diag_failed(diags))
+    if (diag_failed(diags) || (results.count == 0 && first_is_refused(&context)))
         return NULL;
     ranking->count = results.count;
     ranking->items = arena_array(arena, results.count + 1, sizeof(*ranking->items));

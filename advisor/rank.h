@@ -42,7 +42,7 @@ struct ranking {
     bool exhaustive; /* every combination was scored; else arrays were improved one at a time from the defaults */
 };
 
-/* NULL after a diagnostic. */
+/* At least one combination of the options; NULL after a diagnostic, also where none go together. */
 struct ranking *rank_spec(const struct spec *spec, const struct device *device, const struct options *options,
                           struct arena *arena, struct diags *diags) __attribute__((warn_unused_result));
 

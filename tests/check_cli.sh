@@ -301,6 +301,13 @@ refuses() {
     exits 2 score p.xml --candidate p=row-major
     exits 2 rank p.xml --candidate =aos
     exits 2 rank p.xml --candidate p=
+    # Each applies, and no thread can follow both.
+    sed -e 's/<kernel/<array name="q" of="P" extent="N"\/>&/' -e 's/<read array="p"/<read array="q"/' p.xml >both.xml
+    for command in score rank generate report 'verify --ncu p.csv'; do
+        # shellcheck disable=SC2086
+        exits 2 $command both.xml --candidate p=aos/staged --candidate 'q=soa/wide(4)' -o none
+        has "would do four records each, which 'aos/staged' cannot follow [inapplicable-candidate]" err
+    done
 }
 
 outputs() {
