@@ -214,6 +214,13 @@ static bool shape_allows(const struct mapping *mapping, const char **reason)
     return false;
 }
 
+static void describe_only_group(struct mapping *mapping)
+{
+    mapping->record_stride = mapping->groups[0].record_stride;
+    mapping->tile_records = mapping->groups[0].tile_records;
+    mapping->tile_bytes = mapping->groups[0].tile_bytes;
+}
+
 static bool map_whole_record(struct mapping *mapping, struct arena *arena, const char **reason)
 {
     struct group *group = &mapping->groups[0];
@@ -221,9 +228,7 @@ static bool map_whole_record(struct mapping *mapping, struct arena *arena, const
     layout_store_described(group, arena, mapping->array->record);
     if (!map_groups(mapping, arena, reason))
         return false;
-    mapping->record_stride = group->record_stride;
-    mapping->tile_records = group->tile_records;
-    mapping->tile_bytes = group->tile_bytes;
+    describe_only_group(mapping);
     switch (mapping->layout.kind) {
     case LAYOUT_AOS:
     case LAYOUT_ROW_MAJOR:
@@ -260,7 +265,7 @@ bool layout_map(struct mapping **out, struct arena *arena, const struct array *a
     if (!layout_split_groups(mapping, arena, reason) || !map_groups(mapping, arena, reason))
         return false;
     if (mapping->group_count == 1)
-        mapping->record_stride = mapping->groups[0].record_stride;
+        describe_only_group(mapping);
     return true;
 }
 
