@@ -8,11 +8,11 @@
 enum {
     ALIGN_LEAST = 2,
     ALIGN_MOST = 256, /* the base alignment of an array: more could not be kept */
-    TILE_LEAST = 2,
-    TILE_MOST = 4096,
+    TILE_LEAST = 1,
+    TILE_MOST = 1 << 16,
     PAD_MOST = 64,
     WIDE_RECORDS = 4,
-    TILED_MOST = 4096,
+    TILED_MOST = 1 << 16,
     GROUP_FIELDS_MAX = 4096 /* in all groups: finding repetitions is quadratic */
 };
 

@@ -1126,7 +1126,7 @@ static void put_parted(struct text *out, uint64_t *state)
     if (random_below(state, 2) == 0)
         text_puts(out, "soa");
     else
-        text_printf(out, "aosoa(%u)", 2U << random_below(state, 7));
+        text_printf(out, "aosoa(%u)", 1U << random_below(state, random_below(state, 16) == 0 ? 17 : 8));
 }
 
 /* Now and then a field is left out. */
