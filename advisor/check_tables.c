@@ -171,8 +171,7 @@ static const char *table_path(struct checker *checker, const char *file)
         return file;
     if (slash != NULL)
         return arena_printf(checker->arena, "%.*s%s", (int)(slash - description) + 1, description, file);
-    /* "-" would be standard input. */
-    return strcmp(file, "-") == 0 ? "./-" : file;
+    return file;
 }
 
 static bool fill_from_file(struct checker *checker, struct table *table)
@@ -182,7 +181,7 @@ static bool fill_from_file(struct checker *checker, struct table *table)
     /* A file that was sound is not kept: nothing but a message points into it. */
     struct arena_mark mark = arena_mark(checker->arena);
     struct source *source;
-    if (source_read(&source, checker->arena, path, &reason) != SOURCE_OK) {
+    if (source_read_file(&source, checker->arena, path, &reason) != SOURCE_OK) {
         diag_error(checker->diags, "table-file", table->file_text.where, "cannot read table file '%s': %s", path,
                    reason);
         return false;

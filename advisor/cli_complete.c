@@ -123,9 +123,9 @@ static struct spec *read_description(const struct completion *completion, struct
 {
     struct source *source;
     const char *reason;
-    /* Nobody waits for standard input while typing. */
+    /* Nobody waits for standard input or a pipe while typing. */
     if (completion->spec == NULL || strcmp(completion->spec, "-") == 0 ||
-        source_read(&source, completion->arena, completion->spec, &reason) != SOURCE_OK)
+        source_read_file(&source, completion->arena, completion->spec, &reason) != SOURCE_OK)
         return NULL;
     return read_spec(completion->arena, source, diags);
 }

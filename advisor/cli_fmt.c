@@ -23,7 +23,9 @@ static bool is_standard(const struct formatted *file)
 static bool format(struct formatted *out, struct run *run, const char *path)
 {
     size_t errors = run->diags.error_count;
-    struct source *source = cli_read(path, &run->arena, &run->diags);
+    bool rewritten = run->cli.in_place && strcmp(path, "-") != 0;
+    struct source *source =
+        rewritten ? cli_read_file(path, &run->arena, &run->diags) : cli_read(path, &run->arena, &run->diags);
     if (source == NULL || read_spec(&run->arena, source, &run->diags) == NULL || run->diags.error_count > errors)
         return false;
     struct text text = {0};

@@ -202,7 +202,7 @@ static void help_tool(struct text *out)
                    "\n"
                    "Reads the XML description of data structures and of the CUDA kernels that touch them, counts\n"
                    "what the GPU's memory system has to move for every layout, ranks the layouts, and writes code\n"
-                   "for the winner. SPEC is a file, or - for standard input.\n"
+                   "for the winner. SPEC is a file, a pipe, or - for standard input.\n"
                    "\n");
     for (size_t i = 0; cli_commands[i].name != NULL; i++) {
         text_printf(out, "  %s", cli_commands[i].name);

@@ -6,14 +6,26 @@
 
 #include "template.h"
 
-struct source *cli_read(const char *path, struct arena *arena, struct diags *diags)
+static struct source *
+read_or_tell(const char *path, enum source_status read(struct source **, struct arena *, const char *, const char **),
+             struct arena *arena, struct diags *diags)
 {
     struct source *source;
     const char *reason;
-    if (source_read(&source, arena, path, &reason) == SOURCE_OK)
+    if (read(&source, arena, path, &reason) == SOURCE_OK)
         return source;
     diag_unreadable(diags, path, reason);
     return NULL;
+}
+
+struct source *cli_read(const char *path, struct arena *arena, struct diags *diags)
+{
+    return read_or_tell(path, source_read, arena, diags);
+}
+
+struct source *cli_read_file(const char *path, struct arena *arena, struct diags *diags)
+{
+    return read_or_tell(path, source_read_file, arena, diags);
 }
 
 static json_t *load_view(const char *path, struct arena *arena, struct diags *diags)
@@ -56,7 +68,7 @@ static const struct source *find_partial(void *context, const char *name)
     const char *path = arena_printf(folder->arena, "%s/%s.mustache", folder->path, name);
     if (!is_inside(name) || access(path, F_OK) != 0)
         return NULL;
-    return cli_read(path, folder->arena, folder->diags);
+    return cli_read_file(path, folder->arena, folder->diags);
 }
 
 static bool ends_with(const char *text, const char *end)

@@ -37,8 +37,8 @@ static const struct source *find_partial(void *context, const char *name)
     const char *reason;
     bool plain = name[0] != '.' && strchr(name, '/') == NULL;
     if (lookup->folder != NULL && plain &&
-        source_read(&source, lookup->arena, arena_printf(lookup->arena, "%s%s.mustache", lookup->folder, name),
-                    &reason) == SOURCE_OK)
+        source_read_file(&source, lookup->arena, arena_printf(lookup->arena, "%s%s.mustache", lookup->folder, name),
+                         &reason) == SOURCE_OK)
         return source;
     return embedded_template(lookup->arena, name);
 }

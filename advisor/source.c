@@ -39,30 +39,41 @@ static enum source_status read_stream(int file, struct text *bytes, const char *
     }
 }
 
-static enum source_status open_regular(int *file, const char *path, const char **reason)
+static enum source_status refuse(int file, const char *why, const char **reason)
 {
-    /* O_NONBLOCK: a FIFO without a writer must not hang; it is refused below. */
-    *file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (*file < 0) {
+    (void)close(file);
+    *reason = why;
+    return SOURCE_NOT_REGULAR;
+}
+
+static enum source_status open_file(int *file, const char *path, bool only_regular, const char **reason)
+{
+    struct stat status;
+    bool pipe = !only_regular && stat(path, &status) == 0 && S_ISFIFO(status.st_mode);
+    /* O_NONBLOCK: what is refused below must not keep us waiting; a pipe waits for who writes to it. */
+    *file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (pipe ? 0 : O_NONBLOCK));
+    if (*file < 0 || fstat(*file, &status) != 0) {
         *reason = strerror(errno);
         return SOURCE_UNREADABLE;
     }
-    struct stat status;
-    if (fstat(*file, &status) != 0 || !S_ISREG(status.st_mode)) {
-        (void)close(*file);
-        *reason = "not a regular file";
-        return SOURCE_NOT_REGULAR;
-    }
+    if (S_ISREG(status.st_mode))
+        return SOURCE_OK;
+    if (only_regular)
+        return refuse(*file, "not a regular file", reason);
+    if (!S_ISFIFO(status.st_mode) && isatty(*file) != 1)
+        return refuse(*file, S_ISDIR(status.st_mode) ? strerror(EISDIR) : "neither a file nor a pipe", reason);
+    (void)fcntl(*file, F_SETFL, fcntl(*file, F_GETFL) & ~O_NONBLOCK);
     return SOURCE_OK;
 }
 
-enum source_status source_read(struct source **out, struct arena *arena, const char *path, const char **reason)
+static enum source_status read_path(struct source **out, struct arena *arena, const char *path, bool only_regular,
+                                    const char **reason)
 {
-    bool standard_input = strcmp(path, "-") == 0;
+    bool standard_input = !only_regular && strcmp(path, "-") == 0;
     int file = STDIN_FILENO;
     enum source_status status = SOURCE_OK;
     if (!standard_input)
-        status = open_regular(&file, path, reason);
+        status = open_file(&file, path, only_regular, reason);
     if (status != SOURCE_OK)
         return status;
     struct text bytes = {0};
@@ -73,6 +84,16 @@ enum source_status source_read(struct source **out, struct arena *arena, const c
         *out = source_from_bytes(arena, standard_input ? "<stdin>" : path, text_string(&bytes), bytes.length);
     text_free(&bytes);
     return status;
+}
+
+enum source_status source_read(struct source **out, struct arena *arena, const char *path, const char **reason)
+{
+    return read_path(out, arena, path, false, reason);
+}
+
+enum source_status source_read_file(struct source **out, struct arena *arena, const char *path, const char **reason)
+{
+    return read_path(out, arena, path, true, reason);
 }
 
 struct source_position source_locate(const struct source *source, size_t offset)

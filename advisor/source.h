@@ -26,10 +26,15 @@ enum source_status { SOURCE_OK, SOURCE_UNREADABLE, SOURCE_NOT_REGULAR, SOURCE_TO
 
 enum { SOURCE_BYTES_MAX = 64 * 1024 * 1024 };
 
-/* Reads the whole of `path`, "-" being standard input. Only regular files (and standard input) are read, so that
- * /dev/zero or a pipe as a table ends at once. On failure *reason is a sentence for the message (static or in the
+/* Reads the whole of what the user named: a file, "-" or a terminal, a pipe (`<(command)` of shells), until who writes
+ * to it ends. Devices without an end are refused. On failure *reason is a sentence for the message (static or in the
  * arena) and *out is undefined. */
 enum source_status source_read(struct source **out, struct arena *arena, const char *path, const char **reason)
+    __attribute__((warn_unused_result));
+
+/* As source_read of a regular file only, so that a pipe ends at once: for what a description or a template names, and
+ * for what is to be rewritten. "-" is a file of that name. */
+enum source_status source_read_file(struct source **out, struct arena *arena, const char *path, const char **reason)
     __attribute__((warn_unused_result));
 
 /* A source over a copy of `length` bytes. */

@@ -310,6 +310,32 @@ refuses() {
     done
 }
 
+# What the command line names may be a pipe; what a description names, or what is to be rewritten, may not.
+pipes() {
+    run score p.xml --format json
+    cp out wanted
+    mkfifo pipe pipe.xml
+    cat p.xml >pipe &
+    exits 0 score pipe --format json
+    wait
+    same out wanted
+    "$tool" score /dev/stdin --format json <p.xml >out 2>err
+    same out wanted
+    # shellcheck disable=SC2002
+    cat p.xml | "$tool" score /dev/stdin --format json >out 2>err
+    same out wanted
+    exits 2 score /dev/null
+    has 'neither a file nor a pipe' err
+    # Nobody writes to these: whoever reads them waits for good.
+    exits 2 fmt pipe.xml
+    has "cannot read 'pipe.xml': not a regular file" err
+    sed 's|<array|<table name="t" extent="1" file="pipe"/>&|' p.xml >piped.xml
+    exits 2 score piped.xml
+    has "cannot read table file 'pipe': not a regular file" err
+    run --complete score pipe.xml -D ''
+    if [ ! -s out ]; then good; else bad 'a description that is a pipe is read while typing'; fi
+}
+
 outputs() {
     run score p.xml --format json
     cp out wanted
@@ -509,7 +535,7 @@ rendering() {
     says '<>' out
 }
 
-for group in ${*:-usage verifies completions help mixing scores ranks unions refuses outputs colors generates rendering}; do $group; done
+for group in ${*:-usage verifies completions help mixing scores ranks unions refuses pipes outputs colors generates rendering}; do $group; done
 # What is printed does not depend on how many threads count, nor on which has which block.
 cat >irregular.xml <<'XML'
 <layout xmlns="urn:sectorwise:layout:1" name="irregular">

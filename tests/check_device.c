@@ -279,8 +279,8 @@ static const struct {
     {"", "sectorwise: error: unknown device '' [unknown-device]\nsectorwise: note: known devices: "},
     {"/nowhere/x", "/nowhere/x:1:1: error: cannot read '/nowhere/x': No such file or directory [unreadable-file]\n"},
     {"nowhere.xml", "nowhere.xml:1:1: error: cannot read 'nowhere.xml': No such file or directory [unreadable-file]\n"},
-    {"/dev/zero", "/dev/zero:1:1: error: cannot read '/dev/zero': not a regular file [unreadable-file]\n"},
-    {"/", "/:1:1: error: cannot read '/': not a regular file [unreadable-file]\n"},
+    {"/dev/zero", "/dev/zero:1:1: error: cannot read '/dev/zero': neither a file nor a pipe [unreadable-file]\n"},
+    {"/", "/:1:1: error: cannot read '/': Is a directory [unreadable-file]\n"},
 };
 
 START_TEST(what_cannot_be_loaded_is_told)
