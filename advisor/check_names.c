@@ -119,7 +119,7 @@ bool check_identifier(struct checker *checker, const struct name *name, const ch
         if (count != NULL)
             diag_note(checker->diags, "write count=\"%s\"", count);
         else
-            diag_note(checker->diags, "an identifier has up to 63 letters, digits and '_', the first no digit");
+            diag_note(checker->diags, "an identifier has up to 255 letters, digits and '_', the first no digit");
         return false;
     }
     if (text_is_keyword(name->text) || (is_value && is_expression_word(name->text))) {

@@ -2,7 +2,7 @@
 
 #include "check_internal.h"
 
-/* Paths of leaves take memory too: names of 63 letters, nested deeply, add up. */
+/* Paths of leaves take memory too: long names, nested deeply, add up. */
 enum { PATH_BYTES_MAX = 1 << 25 };
 
 static bool is_own(const struct type *type)
@@ -170,11 +170,12 @@ static bool check_field(struct checker *checker, struct field *field)
 
 void check_type_fields(struct checker *checker)
 {
-    static const char *const packed_words[] = {"false", "true", NULL};
+    /* Those of XML Schema. */
+    static const char *const booleans[] = {"false", "true", "0", "1", NULL};
     for (struct type *type = checker->spec->types; type != NULL; type = type->next) {
         unsigned packed;
-        bool fine = check_word(checker, &type->packed_text, "packed", packed_words, 0, &packed);
-        type->packed = packed == 1;
+        bool fine = check_word(checker, &type->packed_text, "packed", booleans, 0, &packed);
+        type->packed = packed % 2 == 1;
         fine = check_alignment(checker, &type->align_text, ALIGN_MAX, 0, &type->align) && fine;
         for (size_t i = 0; i < type->field_count; i++)
             fine = check_field(checker, &type->fields[i]) && fine;

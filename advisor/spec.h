@@ -11,7 +11,7 @@
 #include "expr.h"
 #include "source.h"
 
-enum { SPEC_DIMS_MAX = 3, FIELD_DIMS_MAX = 4, LEAVES_MAX = 65536, VECTOR_BYTES_MAX = 16 };
+enum { SPEC_DIMS_MAX = 3, FIELD_DIMS_MAX = 8, LEAVES_MAX = 65536, VECTOR_BYTES_MAX = 16 };
 
 /* An identifier and its place. */
 struct name {

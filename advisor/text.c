@@ -151,13 +151,13 @@ static bool is_letter(char c)
 
 bool text_is_identifier(const char *string)
 {
-    enum { SIGNIFICANT = 63 };
+    enum { CHARACTERS_MAX = 255 };
     if (!is_letter(string[0]))
         return false;
     size_t i = 1;
     while (is_letter(string[i]) || (string[i] >= '0' && string[i] <= '9'))
         i++;
-    return string[i] == '\0' && i <= SIGNIFICANT;
+    return string[i] == '\0' && i <= CHARACTERS_MAX;
 }
 
 static int compare_words(const void *key, const void *element)

@@ -35,7 +35,8 @@ void text_guess_offer(struct text_guess *guess, const char *candidate);
 /* Decodes the character at `bytes`, of which there are `length`. Returns its own length, 0 where it is not UTF-8. */
 size_t text_decode_utf8(uint32_t *out, const char *bytes, size_t length);
 
-/* A C identifier: [A-Za-z_][A-Za-z0-9_]*, at most 63 characters (what C promises to distinguish). */
+/* A C identifier: [A-Za-z_][A-Za-z0-9_]*, at most 255 characters (compilers tell more apart, file names do
+ * not). */
 bool text_is_identifier(const char *string);
 /* A word that C11, C++20 or CUDA reserves, or a name that generated code relies on; such a name cannot be given. */
 bool text_is_keyword(const char *string);

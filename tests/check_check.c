@@ -203,7 +203,7 @@ struct scalars {
         FIELD("d", "plain") FIELD("e", "char") "</struct>"
 #define WIDE "<struct name='wide' align='32'>" FIELD("a", "float") FIELD("b", "char") "</struct>"
 #define MIXED "<union name='mixed'>" FIELDS("a", "char", "9") FIELD("b", "double") FIELD("c", "plain") "</union>"
-#define PACKED_UNION "<union name='packed_union' packed='true'>" FIELDS("a", "char", "3") FIELD("b", "int32") "</union>"
+#define PACKED_UNION "<union name='packed_union' packed='1'>" FIELDS("a", "char", "3") FIELD("b", "int32") "</union>"
 #define ALIGNED_UNION                                                                                                  \
     "<union name='aligned_union'>" FIELD("a", "char") "<field name='b' type='float' align='32'/></union>"
 
@@ -758,14 +758,15 @@ END_TEST
 #define S_READ(field) KERNEL("<read array='s' field='" field "' index='thread'/>")
 #define PAIR STRUCT(FIELDS("f", "float", "3") FIELD("b", "uint8") FIELD("v", "float3")) S_ARRAY
 #define SHARED(name, bytes) "<array name='" name "' of='uint8' extent='" bytes "' space='shared'/>"
-#define NAME_63 "n23456789012345678901234567890123456789012345678901234567890123"
+#define NAME_51 "n23456789012345678901234567890123456789012345678901"
+#define NAME_255 NAME_51 NAME_51 NAME_51 NAME_51 NAME_51
 
 static const struct diagnostic_row {
     const char *id, *fires, *near_miss;
 } diagnostic_rows[] = {
     {"bad-name", "<param name='2N' value='1'/>", "<param name='N2' value='1'/>"},
     {"bad-name", "<param name='x; system(1)' value='1'/>", "<param name='x_system_1_' value='1'/>"},
-    {"bad-name", "<param name='" NAME_63 "4' value='1'/>", "<param name='" NAME_63 "' value='1'/>"},
+    {"bad-name", "<param name='" NAME_255 "4' value='1'/>", "<param name='" NAME_255 "' value='1'/>"},
     {"bad-name", STRUCT(FIELD("a b", "int")), STRUCT(FIELD("a_b", "int"))},
     {"bad-name", "<kernel name='k()' block='1' grid='1'/>", "<kernel name='k' block='1' grid='1'/>"},
     {"bad-name", KERNEL("<for var='i+' to='1'/>"), KERNEL("<for var='i' to='1'/>")},
@@ -822,7 +823,7 @@ static const struct diagnostic_row {
     {"empty-type", "<struct name='S'/>", STRUCT(FIELD("x", "char"))},
     {"bad-count", STRUCT(FIELDS("x", "int", "0")), STRUCT(FIELDS("x", "int", "1"))},
     {"bad-extent", "<array name='a' of='int' extent='0'/>", "<array name='a' of='int' extent='1'/>"},
-    {"list-length", STRUCT(FIELDS("x", "int", "1 1 1 1 1")), STRUCT(FIELDS("x", "int", "1 1 1 1"))},
+    {"list-length", STRUCT(FIELDS("x", "int", "1 1 1 1 1 1 1 1 1")), STRUCT(FIELDS("x", "int", "1 1 1 1 1 1 1 2"))},
     {"list-length", "<array name='a' of='int' extent='1 1 1 1'/>", "<array name='a' of='int' extent='1 1 1'/>"},
     {"bad-align", STRUCT("<field name='x' type='int' align='3'/>"), STRUCT("<field name='x' type='int' align='4'/>")},
     {"bad-align", STRUCT("<field name='x' type='int' align='2'/>"), STRUCT("<field name='x' type='int16' align='2'/>")},
@@ -857,7 +858,7 @@ static const struct diagnostic_row {
      "<array name='a' of='int16' extent='4 4' pitch='18'/>"},
     {"bad-value", "<array name='a' of='int' extent='1' space='Shared'/>",
      "<array name='a' of='int' extent='1' space='shared'/>"},
-    {"bad-value", "<struct name='S' packed='1'>" FIELD("x", "int") "</struct>",
+    {"bad-value", "<struct name='S' packed='2'>" FIELD("x", "int") "</struct>",
      "<struct name='S' packed='false'>" FIELD("x", "int") "</struct>"},
     {"bad-value", "<array name='a' of='int' extent='1' offset='-4'/>",
      "<array name='a' of='int' extent='1' offset='0'/>"},
