@@ -39,6 +39,22 @@ static void check_threads(struct checker *checker, const struct kernel *kernel)
         diag_error(checker->diags, "launch-limits", kernel->grid_text.where, "launch of 2^63 threads or more");
 }
 
+/* A block whose registers no multiprocessor has is never launched. */
+static void check_registers(struct checker *checker, const struct kernel *kernel)
+{
+    enum { LANES = 32 };
+    int64_t most = checker->device->registers_per_multiprocessor;
+    int64_t threads = (int64_t)(kernel->block_threads + LANES - 1) / LANES * LANES;
+    if (most <= 0 || kernel->registers * threads <= most)
+        return;
+    bool given = kernel->registers_text.text != NULL;
+    diag_error(checker->diags, "launch-limits", given ? kernel->registers_text.where : kernel->block_text.where,
+               "a block of %lld threads takes %lld registers, a multiprocessor of '%s' has %lld", (long long)threads,
+               (long long)(kernel->registers * threads), checker->device->name, (long long)most);
+    if (most / threads > 0)
+        diag_note(checker->diags, "at most %lld a thread fit such a block", (long long)(most / threads));
+}
+
 static void check_launch(struct checker *checker, struct kernel *kernel)
 {
     const struct bounds calls = {"calls", "bad-value", 0, INT64_MAX}, flops = {"flops", "bad-value", 0, INT64_MAX};
@@ -48,7 +64,7 @@ static void check_launch(struct checker *checker, struct kernel *kernel)
     bool grid = check_dimensions(checker, &kernel->grid_text, "grid", grid_most, kernel->grid, kernel->grid_exprs);
     (void)check_integer(checker, &kernel->calls_text, &calls, 1, &kernel->calls);
     (void)check_integer(checker, &kernel->flops_text, &flops, 0, &kernel->flops);
-    (void)check_integer(checker, &kernel->registers_text, &registers, 32, &kernel->registers);
+    bool counted = check_integer(checker, &kernel->registers_text, &registers, 32, &kernel->registers);
     /* Within the limits both products are below 2^63. */
     if (block)
         kernel->block_threads = kernel->block[0] * kernel->block[1] * kernel->block[2];
@@ -56,6 +72,8 @@ static void check_launch(struct checker *checker, struct kernel *kernel)
         kernel->block_count = kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
     if (block && grid)
         check_threads(checker, kernel);
+    if (block && counted && kernel->block_threads <= (uint64_t)checker->device->threads_per_block)
+        check_registers(checker, kernel);
 }
 
 void check_launches(struct checker *checker)

@@ -11,7 +11,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct device device = {.name = "h200", .threads_per_block = 1024, .shared_bytes_per_block = 232448};
+static const struct device device = {
+    .name = "h200", .threads_per_block = 1024, .registers_per_multiprocessor = 65536, .shared_bytes_per_block = 232448};
 
 /* A description read and checked. */
 struct run {
@@ -895,6 +896,8 @@ static const struct diagnostic_row {
     {"launch-limits", "<kernel name='k' block='1025' grid='1'/>", "<kernel name='k' block='1024' grid='1'/>"},
     {"launch-limits", "<kernel name='k' block='1 1 65' grid='1'/>", "<kernel name='k' block='16 1 64' grid='1'/>"},
     {"launch-limits", "<kernel name='k' block='32 33' grid='1'/>", "<kernel name='k' block='32 32' grid='1'/>"},
+    {"launch-limits", "<kernel name='k' block='1024' grid='1' registers='65'/>",
+     "<kernel name='k' block='1024' grid='1' registers='64'/>"},
     {"launch-limits", "<kernel name='k' block='1' grid='0'/>", "<kernel name='k' block='1' grid='1'/>"},
     {"launch-limits", "<kernel name='k' block='1' grid='1 65536'/>", "<kernel name='k' block='1' grid='65536 65535'/>"},
     {"launch-limits", "<kernel name='k' block='1' grid='1 shl 31'/>",
