@@ -786,15 +786,12 @@ static void run_parts_in_parallel(struct worker *team, unsigned workers, const s
     }
 }
 
-/* Every point of a dimension on its own, on all cores where this is not inside such a loop already. */
-static void run_points(struct worker *worker, const struct box *box, unsigned dim)
+/* On all cores where this is not inside such a loop already. */
+static void walk_points(struct worker *worker, const struct points *points)
 {
     enum { FEW = 16 }; /* too few to wake others for */
-    struct points points = {
-        .box = box, .dim = dim, .neighbours = neighbours_of(worker, box, dim), .walked_dims = worker->walked_dims};
-    points.parts = (int64_t)((box->count[dim] - 1) / points.neighbours + 1);
-    if (worker->parallel || points.parts < FEW) {
-        for (int64_t part = 0; part < points.parts && run_part(worker, &points, part); part++)
+    if (worker->parallel || points->parts < FEW) {
+        for (int64_t part = 0; part < points->parts && run_part(worker, points, part); part++)
             continue;
         return;
     }
@@ -802,9 +799,35 @@ static void run_points(struct worker *worker, const struct box *box, unsigned di
     const unsigned workers = launch_workers();
     for (unsigned i = 0; i < workers; i++)
         team[i].parallel = true;
-    run_parts_in_parallel(team, workers, &points);
+    run_parts_in_parallel(team, workers, points);
     for (unsigned i = 0; i < workers; i++)
         team[i].parallel = false;
+}
+
+/* Whether the points of a dimension alone are too many lanes to be walked. */
+static bool are_too_many(const struct worker *worker, uint64_t points)
+{
+    const uint64_t walked = load_u64(&worker->shared->walked_lanes);
+    return points > (WALKED_LANES_MAX - (walked < WALKED_LANES_MAX ? walked : WALKED_LANES_MAX)) /
+                        worker->shared->kernel->block_threads;
+}
+
+/* Every point of a dimension on its own. Of too many the first are walked, for the fault that may be in them: that says
+ * more than that they are too many. */
+static void run_points(struct worker *worker, const struct box *box, unsigned dim)
+{
+    enum { FIRST_PARTS = 1024 };
+    struct points points = {
+        .box = box, .dim = dim, .neighbours = neighbours_of(worker, box, dim), .walked_dims = worker->walked_dims};
+    points.parts = (int64_t)((box->count[dim] - 1) / points.neighbours + 1);
+    const bool too_many = are_too_many(worker, box->count[dim]);
+    if (too_many && points.parts > FIRST_PARTS)
+        points.parts = FIRST_PARTS;
+    walk_points(worker, &points);
+    int stopped = 0;
+    if (too_many)
+        (void)__atomic_compare_exchange_n(&worker->shared->stopped, &stopped, 2, false, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED);
 }
 
 static void split_box(struct worker *worker, const struct box *box, const struct split *split)
