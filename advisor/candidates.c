@@ -4,6 +4,7 @@
 
 #include "candidates_offer.h"
 #include "plan_join.h"
+#include "varies.h"
 #include "wide.h"
 
 struct context {
@@ -20,17 +21,26 @@ static bool kernel_uses(const struct kernel *kernel, const struct array *array)
     return false;
 }
 
+/* A record that all lanes want is not exchanged: each lane loads its pieces, which are the same for all. */
+static const struct plan *plan_of_access(const struct plan *plan, const struct access *access, const unsigned *varies)
+{
+    static const struct plan alone = {.kind = PLAN_VECTOR};
+    return plan->kind == PLAN_SHUFFLE && varies_not_with_thread(access, varies) ? &alone : plan;
+}
+
 /* The instructions of every access of the kernel to the mapping's array. */
 static bool usage_instructions(struct usage *usage, const struct context *context, const struct mapping *mapping,
                                const struct plan *plan, const char **reason)
 {
     const struct kernel *kernel = usage->kernel;
+    const unsigned *varies = varies_of(context->arena, kernel);
     usage->instructions = arena_array(context->arena, kernel->access_count, sizeof(*usage->instructions));
     for (unsigned i = 0; i < kernel->access_count; i++) {
         const struct access *access = kernel->accesses[i];
         if (access->array != mapping->array)
             continue;
-        if (!plan_instructions(&usage->instructions[i], context->arena, mapping, access, plan, reason))
+        if (!plan_instructions(&usage->instructions[i], context->arena, mapping, access,
+                               plan_of_access(plan, access, varies), reason))
             return false;
     }
     plan_join(usage->instructions, context->arena, mapping, kernel, plan);

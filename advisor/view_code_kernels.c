@@ -3,6 +3,7 @@
 #include "checked.h"
 #include "steps.h"
 #include "text.h"
+#include "varies.h"
 #include "view_code_internal.h"
 
 enum { RECORDS_A_THREAD = 4 };
@@ -466,22 +467,6 @@ static void put_shared(const struct kernel_code *kernel, struct shared_layout *l
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
-static void resolve_slots(const struct kernel_code *kernel, unsigned *varies, const struct statement *list)
-{
-    for (const struct statement *at = list; at != NULL; at = at->next) {
-        if (at->kind == STATEMENT_LET) {
-            varies[at->slot] = expr_varies(at->value, varies);
-        } else if (at->kind == STATEMENT_FOR) {
-            varies[at->slot] = at->from == NULL ? 0 : expr_varies(at->from, varies);
-            varies[at->slot] |= at->step == NULL ? 0 : expr_varies(at->step, varies);
-            /* What the variable starts with shows in what `next` makes of it. */
-            varies[at->slot] |= at->advance == NULL ? 0 : expr_varies(at->advance, varies);
-        }
-        resolve_slots(kernel, varies, at->body);
-        resolve_slots(kernel, varies, at->otherwise);
-    }
-}
-
 static bool plans_fit(const struct kernel_code *kernel)
 {
     bool staged = false;
@@ -622,14 +607,12 @@ static void find_reached(struct kernel_code *kernel)
 static json_t *kernel_view(const struct code *code, const struct kernel *k, size_t number)
 {
     struct kernel_code kernel = {.code = code, .kernel = k, .number = number};
-    unsigned *varies = arena_array(code->arena, (size_t)k->slot_count + 1, sizeof(*varies));
     bool *shared = arena_array(code->arena, code->spec->array_count + 1, sizeof(*shared));
     const char *name = code->kernel_names[number];
     const char *shape = name_fresh(code, arena_printf(code->arena, "%s_shape", name));
-    resolve_slots(&kernel, varies, k->body);
     for (const struct array *array = code->spec->arrays; array != NULL; array = array->next)
         shared[array->number] = array->space == SPACE_SHARED;
-    kernel.scope = (struct expr_scope){.code = code, .slot_varies = varies};
+    kernel.scope = (struct expr_scope){.code = code, .slot_varies = varies_of(code->arena, k)};
     kernel.shared = shared;
     find_reached(&kernel);
     kernel.wide = is_wide(&kernel);

@@ -78,6 +78,11 @@ static const struct {
      PARTICLE},
     {"gather of some fields", "of=\"Particle\" extent=\"1024\"", LINE_OF,
      "<read array=\"a\" field=\"mass id\" index=\"t[thread]\"/>", PARTICLE},
+    {"records that all lanes want", "of=\"Particle\" extent=\"1024\"", LINE_OF,
+     "<for var=\"other\" to=\"4\"><let name=\"n\" value=\"t[blockIdx.x + other]\"/>"
+     "<read array=\"a\" field=\"pos mass\" index=\"n\"/></for>"
+     "<read array=\"a\" field=\"vel\" index=\"thread\"/>",
+     PARTICLE},
     {"a subscript that moves", "of=\"Particle\" extent=\"1024\"", LINE_OF,
      "<for var=\"q\" to=\"3\"><read array=\"a\" field=\"pos[q]\" index=\"thread\"/></for>", PARTICLE},
     {"two subscripts that move", "of=\"Cells\" extent=\"1024\"", LINE_OF,

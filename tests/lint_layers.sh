@@ -35,7 +35,7 @@ device_load
 read embedded ncu
 template
 template_lex
-steps
+steps varies
 device
 expr+spec
 expr_lex notation

@@ -283,6 +283,7 @@ struct walk {
     struct counts (*counts)[2]; /* by access number: loads, stores */
     struct counts (*joined)[2]; /* of those, what is done with another instruction */
     struct merged (*merged)[2]; /* which instructions those are */
+    bool *shared_record;        /* by access number: a thread's number is not in its index */
     struct instruction_sets sets;
     struct naive_fault *fault;
     struct naive_fault misfit; /* of `bytes` */
@@ -703,13 +704,14 @@ static void add_shuffle_part(struct operations *list, const struct map *map, con
 }
 
 /* Part after part; what is in no whole record, or in one that no wide piece suits, goes as by `direct`. */
-static void add_vector_plan(struct operations *list, const struct map *map, const struct event *event, bool store)
+static void add_vector_plan(struct operations *list, const struct map *map, const struct event *event, bool store,
+                            bool together)
 {
     const struct access *access = event->access;
     for (unsigned p = 0; p < map->part_count; p++) {
         if (vector_bytes(map, &map->parts[p]) < 2)
             continue;
-        if (map->candidate->plan.kind == PLAN_SHUFFLE)
+        if (together)
             add_shuffle_part(list, map, &map->parts[p], event, store);
         else
             add_vector_part(list, map, &map->parts[p], event, store);
@@ -849,6 +851,39 @@ static void merge_accesses(struct walk *walk, size_t array_count)
     }
 }
 
+/* ---- what all threads name alike ----------------------------------------------------------------------------------
+ */
+
+/* Whether a thread's number is in it, by itself or by way of a variable that is `marked`. */
+static bool has_thread(const struct expr *expr, const bool *marked)
+{
+    if (expr == NULL)
+        return false;
+    if (expr->op == EXPR_NAME && expr->binding == EXPR_VARIABLE)
+        return marked[expr->slot];
+    if (expr->op == EXPR_NAME && expr->binding == EXPR_BUILTIN)
+        return expr->builtin == BUILTIN_THREAD || expr->builtin == BUILTIN_LANE || expr->builtin == BUILTIN_WARP ||
+               (expr->builtin >= BUILTIN_THREAD_IDX_X && expr->builtin <= BUILTIN_THREAD_IDX_Z);
+    return has_thread(expr->operand[0], marked) || has_thread(expr->operand[1], marked) ||
+           has_thread(expr->operand[2], marked);
+}
+
+static void find_shared_records(struct walk *walk, const struct statement *list, bool *marked)
+{
+    for (; list != NULL; list = list->next) {
+        const struct access *access = list->access;
+        if (list->kind == STATEMENT_LET || list->kind == STATEMENT_FOR)
+            marked[list->slot] = has_thread(list->value, marked) || has_thread(list->from, marked) ||
+                                 has_thread(list->step, marked) || has_thread(list->advance, marked);
+        if (list->kind == STATEMENT_ACCESS)
+            walk->shared_record[access->number] = !has_thread(access->index[0], marked) &&
+                                                  !has_thread(access->index[1], marked) &&
+                                                  !has_thread(access->index[2], marked);
+        find_shared_records(walk, list->body, marked);
+        find_shared_records(walk, list->otherwise, marked);
+    }
+}
+
 /* Four neighbouring records by one thread; events[0] is the first record's. */
 static void add_wide(struct operations *list, const struct map *map, const struct event *const events[])
 {
@@ -932,7 +967,7 @@ static void add_plan(struct operations *list, const struct walk *walk, const str
     for (unsigned r = 0; r < count; r++) {
         if ((plan == PLAN_VECTOR || plan == PLAN_SHUFFLE) && access->subscript_count == 0 &&
             access->op != ACCESS_ATOMIC && access->bytes == 0)
-            add_vector_plan(list, map, events[r], store);
+            add_vector_plan(list, map, events[r], store, plan == PLAN_SHUFFLE && !walk->shared_record[access->number]);
         else if (plan == PLAN_STAGED)
             add_staged(list, walk, map, events[r], thread);
         else
@@ -1525,8 +1560,10 @@ static bool walk_kernel(struct naive_kernel *out, const struct spec *spec, const
     walk.counts = arena_array(arena, kernel->access_count + 1U, sizeof(*walk.counts));
     walk.joined = arena_array(arena, kernel->access_count + 1U, sizeof(*walk.joined));
     walk.merged = arena_array(arena, kernel->access_count + 1U, sizeof(*walk.merged));
+    walk.shared_record = arena_array(arena, kernel->access_count + 1U, sizeof(*walk.shared_record));
     if (!prepare_maps(&walk, spec, uses))
         return false;
+    find_shared_records(&walk, kernel->body, arena_array(arena, kernel->slot_count + 1U, sizeof(bool)));
     merge_accesses(&walk, spec->array_count);
     walk.threads = kernel->block_threads * kernel->block_count;
     if (walk.wide)
