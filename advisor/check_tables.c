@@ -23,6 +23,24 @@ static void sort_ascending(int64_t *data, uint64_t count)
     arena_free(&scratch);
 }
 
+/* Fisher-Yates. Places are drawn ahead of their swaps, so that memory is not waited for one place after the other. */
+static void permute(int64_t *data, uint64_t count, uint64_t state)
+{
+    enum { AHEAD = 32 };
+    uint64_t places[AHEAD], drawn = count;
+    for (uint64_t i = count - 1; i >= 1; i--) {
+        for (; drawn > 1 && drawn + AHEAD > i + 1; drawn--) {
+            const uint64_t place = next_random(&state) % drawn;
+            __builtin_prefetch(&data[place], 1);
+            places[(drawn - 1) % AHEAD] = place;
+        }
+        const uint64_t j = places[i % AHEAD];
+        const int64_t swapped = data[i];
+        data[i] = data[j];
+        data[j] = swapped;
+    }
+}
+
 /* Documented, so that counts can be reproduced elsewhere. With next() = splitmix64 seeded with `seed`:
  *     uniform:     value[i] = next() % range, i from 0 up (the modulus favours small values by less than range / 2^64)
  *     sorted:      the values of uniform, ascending
@@ -33,12 +51,7 @@ static void generate(struct table *table, enum table_values values, uint64_t ran
     if (values == VALUES_PERMUTATION) {
         for (uint64_t i = 0; i < table->extent; i++)
             table->data[i] = (int64_t)i;
-        for (uint64_t i = table->extent - 1; i >= 1; i--) {
-            uint64_t j = next_random(&state) % (i + 1);
-            int64_t swapped = table->data[i];
-            table->data[i] = table->data[j];
-            table->data[j] = swapped;
-        }
+        permute(table->data, table->extent, seed);
         return;
     }
     for (uint64_t i = 0; i < table->extent; i++)
