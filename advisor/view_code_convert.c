@@ -52,15 +52,23 @@ static uint64_t row_align(const struct array_code *array, uint64_t group)
     return all & (~all + 1);
 }
 
+static uint64_t leaf_bytes(const struct record *record)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < record->leaf_count; i++)
+        bytes += record->leaves[i].size;
+    return bytes;
+}
+
 /* Whether both sides can go through shared memory in pieces side by side: so many records are whole tiles, which take
- * the bytes that they take in C's array. */
+ * the bytes that they take in C's array. Neither has padding, which would be copied. */
 static bool is_straight(const struct array_code *array, uint64_t records)
 {
     const struct array *a = array->array;
     const struct mapping *mapping = array->mapping;
     return mapping->tile_records != 0 && records % mapping->tile_records == 0 &&
            mapping->tile_bytes == mapping->tile_records * a->record->type->size &&
-           (a->align | a->offset) % VECTOR_BYTES_MAX == 0;
+           a->record->type->size == leaf_bytes(a->record) && (a->align | a->offset) % VECTOR_BYTES_MAX == 0;
 }
 
 /* Threads of a block that converts by rows: what was fastest on an H200. */
