@@ -151,6 +151,12 @@ __device__ inline void put(T &memory, T value)
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
 
+// Whether `count` records from `begin` on are among so many
+inline bool has_range(std::int64_t records, std::int64_t begin, std::int64_t count)
+{
+    return begin >= 0 && count >= 0 && begin <= records - count;
+}
+
 // Copies up to THREADS records of SIZE bytes between C's array, which begins on a multiple of WORD, and a padded copy,
 // in words side by side.
 template <bool IN, int WORD, int SIZE, int STRIDE, int THREADS>
@@ -169,88 +175,156 @@ __device__ inline void copy_records(unsigned char *tile, unsigned char *records,
 
 } // namespace sw
 
-// bonds from C's array of Bond in order, and back: on the host
+// bonds from C's array of Bond in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const bonds_view &view, const Bond *array, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    for (std::int64_t record = begin; record < begin + count; ++record)
+        view.set(record, array[record - begin]);
+    return cudaSuccess;
+}
+
 inline void from_aos(const bonds_view &view, const Bond *array)
 {
-    for (std::int64_t record = 0; record < view.records(); ++record)
-        view.set(record, array[record]);
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(Bond *array, const bonds_view &view, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    for (std::int64_t record = begin; record < begin + count; ++record)
+        array[record - begin] = view.get(record);
+    return cudaSuccess;
 }
 
 inline void to_aos(Bond *array, const bonds_view &view)
 {
-    for (std::int64_t record = 0; record < view.records(); ++record)
-        array[record] = view.get(record);
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_kernel(bonds_view view, const Bond *array)
+__global__ void __launch_bounds__(THREADS) from_aos_kernel(bonds_view view, const Bond *array, std::int64_t begin, std::int64_t end)
 {
-    const std::int64_t first = std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
+    const std::int64_t first = begin + std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
     constexpr int size = int(sizeof(Bond)), stride = 36;
     __shared__ __align__(16) unsigned char tile[THREADS * stride];
-    unsigned char *const from = const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(array + first));
-    sw::copy_records<true, 4, size, stride, THREADS>(tile, from, view.records() - first);
+    unsigned char *const from = const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(array + (first - begin)));
+    sw::copy_records<true, 4, size, stride, THREADS>(tile, from, end - first);
     __syncthreads();
-    if (record < view.records())
+    if (record < end)
         view.set(record, sw::at<Bond>(tile + threadIdx.x * stride));
 }
 
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_kernel(Bond *array, bonds_view view)
+__global__ void __launch_bounds__(THREADS) to_aos_kernel(Bond *array, bonds_view view, std::int64_t begin, std::int64_t end)
 {
-    const std::int64_t first = std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
+    const std::int64_t first = begin + std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
     constexpr int size = int(sizeof(Bond)), stride = 36;
     __shared__ __align__(16) unsigned char tile[THREADS * stride];
-    if (record < view.records())
+    if (record < end)
         sw::at<Bond>(tile + threadIdx.x * stride) = view.get(record);
     __syncthreads();
-    unsigned char *const to = reinterpret_cast<unsigned char *>(array + first);
-    sw::copy_records<false, 4, size, stride, THREADS>(tile, to, view.records() - first);
+    unsigned char *const to = reinterpret_cast<unsigned char *>(array + (first - begin));
+    sw::copy_records<false, 4, size, stride, THREADS>(tile, to, end - first);
+}
+
+inline cudaError_t from_aos_device(bonds_view view, const Bond *array, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    constexpr int threads = 256, tile = threads;
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    std::int64_t end = begin + count;
+    const unsigned blocks = unsigned((end + tile - 1) / tile - begin / tile);
+    void *arguments[] = {&view, &array, &begin, &end};
+    void (*const kernel)(bonds_view, const Bond *, std::int64_t, std::int64_t) = from_aos_kernel<threads>;
+    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
+}
+
+inline cudaError_t to_aos_device(Bond *array, bonds_view view, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    constexpr int threads = 256, tile = threads;
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    std::int64_t end = begin + count;
+    const unsigned blocks = unsigned((end + tile - 1) / tile - begin / tile);
+    void *arguments[] = {&array, &view, &begin, &end};
+    void (*const kernel)(Bond *, bonds_view, std::int64_t, std::int64_t) = to_aos_kernel<threads>;
+    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
 
 inline cudaError_t from_aos_device(bonds_view view, const Bond *array, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256, tile = threads;
-    void *arguments[] = {&view, &array};
-    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
-    if (blocks == 0)
-        return cudaSuccess;
-    void (*const kernel)(bonds_view, const Bond *) = from_aos_kernel<threads>;
-    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(Bond *array, bonds_view view, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256, tile = threads;
-    void *arguments[] = {&array, &view};
-    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
-    if (blocks == 0)
-        return cudaSuccess;
-    void (*const kernel)(Bond *, bonds_view) = to_aos_kernel<threads>;
-    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
-// interest from C's array of float in order, and back: on the host
+// interest from C's array of float in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const interest_view &view, const float *array, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(view.base + begin * std::int64_t(sizeof(float)), array, std::size_t(count) * sizeof(float));
+    return cudaSuccess;
+}
+
 inline void from_aos(const interest_view &view, const float *array)
 {
-    std::memcpy(view.base, array, std::size_t(view.bytes()));
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(float *array, const interest_view &view, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(array, view.base + begin * std::int64_t(sizeof(float)), std::size_t(count) * sizeof(float));
+    return cudaSuccess;
 }
 
 inline void to_aos(float *array, const interest_view &view)
 {
-    std::memcpy(array, view.base, std::size_t(view.bytes()));
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
+inline cudaError_t from_aos_device(interest_view view, const float *array, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(view.base + begin * std::int64_t(sizeof(float)), array, std::size_t(count) * sizeof(float), cudaMemcpyDeviceToDevice, stream);
+}
+
+inline cudaError_t to_aos_device(float *array, interest_view view, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(array, view.base + begin * std::int64_t(sizeof(float)), std::size_t(count) * sizeof(float), cudaMemcpyDeviceToDevice, stream);
+}
+
 inline cudaError_t from_aos_device(interest_view view, const float *array, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(view.base, array, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(float *array, interest_view view, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
 // Kernel accrue: bonds as split(issued|soa:matures rate)/vector, interest as aos/direct

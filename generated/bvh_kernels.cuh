@@ -166,6 +166,12 @@ __device__ inline void move_in(unsigned char *memory, const unsigned char *value
     *reinterpret_cast<piece<BYTES> *>(memory) = part;
 }
 
+// Whether `count` records from `begin` on are among so many
+inline bool has_range(std::int64_t records, std::int64_t begin, std::int64_t count)
+{
+    return begin >= 0 && count >= 0 && begin <= records - count;
+}
+
 // Nothing, but all of a piece goes through it, so that it is loaded in one instruction whatever of it is used.
 __device__ inline void keep_whole(piece<16> &part)
 {
@@ -301,26 +307,61 @@ __device__ inline void set_together(const nodes_view &view, std::int64_t i, cons
     exchange.store(view.address(i), sw::bytes_of(record), threadIdx.x % 32);
 }
 
-// nodes from C's array of Node in order, and back: on the host
+// nodes from C's array of Node in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const nodes_view &view, const Node *array, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(view.base + begin * std::int64_t(sizeof(Node)), array, std::size_t(count) * sizeof(Node));
+    return cudaSuccess;
+}
+
 inline void from_aos(const nodes_view &view, const Node *array)
 {
-    std::memcpy(view.base, array, std::size_t(view.bytes()));
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(Node *array, const nodes_view &view, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(array, view.base + begin * std::int64_t(sizeof(Node)), std::size_t(count) * sizeof(Node));
+    return cudaSuccess;
 }
 
 inline void to_aos(Node *array, const nodes_view &view)
 {
-    std::memcpy(array, view.base, std::size_t(view.bytes()));
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
+inline cudaError_t from_aos_device(nodes_view view, const Node *array, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(view.base + begin * std::int64_t(sizeof(Node)), array, std::size_t(count) * sizeof(Node), cudaMemcpyDeviceToDevice, stream);
+}
+
+inline cudaError_t to_aos_device(Node *array, nodes_view view, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(array, view.base + begin * std::int64_t(sizeof(Node)), std::size_t(count) * sizeof(Node), cudaMemcpyDeviceToDevice, stream);
+}
+
 inline cudaError_t from_aos_device(nodes_view view, const Node *array, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(view.base, array, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(Node *array, nodes_view view, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
 // Kernel trace: nodes as aos/vector

@@ -154,72 +154,183 @@ __device__ inline void put(T &memory, T value)
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
 
+// Whether `count` records from `begin` on are among so many
+inline bool has_range(std::int64_t records, std::int64_t begin, std::int64_t count)
+{
+    return begin >= 0 && count >= 0 && begin <= records - count;
+}
+
 } // namespace sw
 
-// image from C's array of float in order, and back: on the host
+// image from C's array of float in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const image_view &view, const float *array, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(view.base + begin * std::int64_t(sizeof(float)), array, std::size_t(count) * sizeof(float));
+    return cudaSuccess;
+}
+
 inline void from_aos(const image_view &view, const float *array)
 {
-    std::memcpy(view.base, array, std::size_t(view.bytes()));
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(float *array, const image_view &view, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(array, view.base + begin * std::int64_t(sizeof(float)), std::size_t(count) * sizeof(float));
+    return cudaSuccess;
 }
 
 inline void to_aos(float *array, const image_view &view)
 {
-    std::memcpy(array, view.base, std::size_t(view.bytes()));
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
+inline cudaError_t from_aos_device(image_view view, const float *array, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(view.base + begin * std::int64_t(sizeof(float)), array, std::size_t(count) * sizeof(float), cudaMemcpyDeviceToDevice, stream);
+}
+
+inline cudaError_t to_aos_device(float *array, image_view view, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(array, view.base + begin * std::int64_t(sizeof(float)), std::size_t(count) * sizeof(float), cudaMemcpyDeviceToDevice, stream);
+}
+
 inline cudaError_t from_aos_device(image_view view, const float *array, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(view.base, array, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(float *array, image_view view, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
-// passed from C's array of float in order, and back: on the host
+// passed from C's array of float in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const passed_view &view, const float *array, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(view.base + begin * std::int64_t(sizeof(float)), array, std::size_t(count) * sizeof(float));
+    return cudaSuccess;
+}
+
 inline void from_aos(const passed_view &view, const float *array)
 {
-    std::memcpy(view.base, array, std::size_t(view.bytes()));
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(float *array, const passed_view &view, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(array, view.base + begin * std::int64_t(sizeof(float)), std::size_t(count) * sizeof(float));
+    return cudaSuccess;
 }
 
 inline void to_aos(float *array, const passed_view &view)
 {
-    std::memcpy(array, view.base, std::size_t(view.bytes()));
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
+inline cudaError_t from_aos_device(passed_view view, const float *array, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(view.base + begin * std::int64_t(sizeof(float)), array, std::size_t(count) * sizeof(float), cudaMemcpyDeviceToDevice, stream);
+}
+
+inline cudaError_t to_aos_device(float *array, passed_view view, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(array, view.base + begin * std::int64_t(sizeof(float)), std::size_t(count) * sizeof(float), cudaMemcpyDeviceToDevice, stream);
+}
+
 inline cudaError_t from_aos_device(passed_view view, const float *array, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(view.base, array, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(float *array, passed_view view, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
-// filtered from C's array of float in order, and back: on the host
+// filtered from C's array of float in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const filtered_view &view, const float *array, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(view.base + begin * std::int64_t(sizeof(float)), array, std::size_t(count) * sizeof(float));
+    return cudaSuccess;
+}
+
 inline void from_aos(const filtered_view &view, const float *array)
 {
-    std::memcpy(view.base, array, std::size_t(view.bytes()));
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(float *array, const filtered_view &view, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(array, view.base + begin * std::int64_t(sizeof(float)), std::size_t(count) * sizeof(float));
+    return cudaSuccess;
 }
 
 inline void to_aos(float *array, const filtered_view &view)
 {
-    std::memcpy(array, view.base, std::size_t(view.bytes()));
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
+inline cudaError_t from_aos_device(filtered_view view, const float *array, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(view.base + begin * std::int64_t(sizeof(float)), array, std::size_t(count) * sizeof(float), cudaMemcpyDeviceToDevice, stream);
+}
+
+inline cudaError_t to_aos_device(float *array, filtered_view view, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(array, view.base + begin * std::int64_t(sizeof(float)), std::size_t(count) * sizeof(float), cudaMemcpyDeviceToDevice, stream);
+}
+
 inline cudaError_t from_aos_device(filtered_view view, const float *array, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(view.base, array, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(float *array, filtered_view view, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
 // Kernel rows: image as row-major/direct, passed as row-major/direct, line as row-major/direct

@@ -533,18 +533,21 @@ struct compare_places {
     }
 };
 
-// Whether storage holds C's array and nothing else was touched. `padded`: plans may write padding of records.
+// Whether storage holds the records of C's array from `begin` to `end`, and nothing else was touched. `plain`: it holds
+// them as C's array does, padding and all.
 template <class View, class Record>
-inline bool storage_holds(const View &view, const Record *array, std::int64_t bytes, std::int64_t records, bool padded)
+inline bool storage_holds(const View &view, const Record *array, std::int64_t bytes, std::int64_t begin, std::int64_t end, bool plain)
 {
     std::vector<std::int16_t> owned(std::size_t(bytes), 0);
     bool same = true;
-    for (std::int64_t i = 0; i < records; ++i) {
+    for (std::int64_t i = begin; i < end; ++i) {
         compare_places visit{view.base, reinterpret_cast<const unsigned char *>(array + i), owned.data()};
         visit_places(view, i, visit);
         same = same && visit.same;
+        if (plain)
+            std::fill_n(owned.begin() + i * std::int64_t(sizeof(Record)), sizeof(Record), std::int16_t(1));
     }
-    for (std::int64_t i = 0; i < bytes && !padded; ++i)
+    for (std::int64_t i = 0; i < bytes; ++i)
         same = same && (owned[std::size_t(i)] != 0 || view.base[i] == poison);
     return same;
 }
@@ -560,6 +563,14 @@ inline bool same_records(const View &view, const Record *left, const Record *rig
             return false;
     }
     return true;
+}
+
+// Whether nobody has written to these.
+template <class Record>
+inline bool all_poison(const Record *from, const Record *past)
+{
+    return std::all_of(reinterpret_cast<const unsigned char *>(from), reinterpret_cast<const unsigned char *>(past),
+                       [](unsigned char byte) { return byte == poison; });
 }
 
 template <class View, class Record>
@@ -611,6 +622,43 @@ __global__ void gather_kernel(Record *array, View view, std::int64_t records, co
     array[i] = load_together(view, scattered(i, records), exchanges[threadIdx.x / 32]);
 }
 
+// Converts `count` records from `begin` on, there and back, on the host and on the device; what is around them has to stay
+// as it is. C's arrays are full ones, or hold these records `alone`.
+template <bool COPIES, class View, class Record>
+inline bool range_converts(storage<View> &place, const View &host, const View &device, const buffer<Record> &array, std::int64_t begin, std::int64_t count, bool alone)
+{
+    const std::int64_t at = alone ? 0 : begin, end = begin + count;
+    const buffer<Record> back(alone ? std::size_t(count) : array.size());
+    const Record *const records = array.data() + begin;
+    device_array<Record> from(back.size()), to(back.size());
+    const auto is_there = [&] { return storage_holds(host, array.data(), place.bytes, begin, end, COPIES); };
+    const auto is_back = [&] {
+        return same_records(host, records, back.data() + at, count) && all_poison(back.data(), back.data() + at) &&
+               all_poison(back.data() + at + count, back.data() + back.size());
+    };
+    place.poison_all();
+    from.put(records - at);
+    to.fill(poison);
+    must(from_aos_device(device, from.data + at, begin, count), "from_aos_device");
+    must(to_aos_device(to.data + at, device, begin, count), "to_aos_device");
+    bool good = place.download() && is_there();
+    to.get(back.data());
+    good = good && is_back();
+
+    place.poison_all();
+    std::memset(static_cast<void *>(back.data()), poison, back.size() * sizeof(Record));
+    good = from_aos(host, records, begin, count) == cudaSuccess && place.guards_hold() && is_there() && good;
+    return to_aos(back.data() + at, host, begin, count) == cudaSuccess && is_back() && good;
+}
+
+// Whether each converter returns the same for a range, which it cannot or need not convert.
+template <class View, class Record>
+inline bool range_gives(cudaError_t error, const View &view, Record *array, std::int64_t begin, std::int64_t count)
+{
+    return from_aos(view, array, begin, count) == error && to_aos(array, view, begin, count) == error &&
+           from_aos_device(view, array, begin, count) == error && to_aos_device(array, view, begin, count) == error;
+}
+
 // The accessors and converters of a view with these extents, against C's array.
 template <bool CONVERTS, bool COPIES, class Record, class Exchange, class View>
 inline void check_view(const char *subject, View view)
@@ -626,7 +674,7 @@ inline void check_view(const char *subject, View view)
     View host = view, device = view;
     host.base = place.on_host();
     device.base = place.on_device();
-    const auto holds = [&](bool padded) { return storage_holds(host, array.data(), bytes, records, padded); };
+    const auto holds = [&](bool plain) { return storage_holds(host, array.data(), bytes, 0, records, plain); };
     const auto is_back = [&] { return same_records(view, array.data(), back.data(), records); };
 
     for (std::int64_t i = 0; i < records; ++i)
@@ -681,6 +729,16 @@ inline void check_view(const char *subject, View view)
         good = place.download() && holds(COPIES);
         to.get(back.data());
         report(good && is_back(), subject, "converters on the device");
+
+        good = range_converts<COPIES>(place, host, device, array, records / 3, records / 2, true);
+        good = range_converts<COPIES>(place, host, device, array, 1, records - 1, false) && good;
+        report(good, subject, "converters of ranges");
+        place.poison_all();
+        good = range_gives(cudaSuccess, device, to.data, 0, 0) && range_gives(cudaSuccess, device, to.data, records, 0);
+        for (const std::int64_t begin : {std::int64_t(-1), std::int64_t(1), records + 1, INT64_MAX})
+            good = range_gives(cudaErrorInvalidValue, device, to.data, begin, records) && good;
+        good = range_gives(cudaErrorInvalidValue, device, to.data, 0, -1) && good;
+        report(place.download() && all_poison(place.host.data(), place.host.data() + place.host.size()) && good, subject, "ranges of no records, and past the array");
     }
 }
 

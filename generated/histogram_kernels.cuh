@@ -152,50 +152,126 @@ __device__ inline void put(T &memory, T value)
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
 
+// Whether `count` records from `begin` on are among so many
+inline bool has_range(std::int64_t records, std::int64_t begin, std::int64_t count)
+{
+    return begin >= 0 && count >= 0 && begin <= records - count;
+}
+
 } // namespace sw
 
-// data from C's array of uint8 in order, and back: on the host
+// data from C's array of uint8 in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const data_view &view, const std::uint8_t *array, std::int64_t begin, std::int64_t count_)
+{
+    if (!sw::has_range(view.records(), begin, count_))
+        return cudaErrorInvalidValue;
+    std::memcpy(view.base + begin * std::int64_t(sizeof(std::uint8_t)), array, std::size_t(count_) * sizeof(std::uint8_t));
+    return cudaSuccess;
+}
+
 inline void from_aos(const data_view &view, const std::uint8_t *array)
 {
-    std::memcpy(view.base, array, std::size_t(view.bytes()));
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(std::uint8_t *array, const data_view &view, std::int64_t begin, std::int64_t count_)
+{
+    if (!sw::has_range(view.records(), begin, count_))
+        return cudaErrorInvalidValue;
+    std::memcpy(array, view.base + begin * std::int64_t(sizeof(std::uint8_t)), std::size_t(count_) * sizeof(std::uint8_t));
+    return cudaSuccess;
 }
 
 inline void to_aos(std::uint8_t *array, const data_view &view)
 {
-    std::memcpy(array, view.base, std::size_t(view.bytes()));
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
+inline cudaError_t from_aos_device(data_view view, const std::uint8_t *array, std::int64_t begin, std::int64_t count_, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count_))
+        return cudaErrorInvalidValue;
+    if (count_ == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(view.base + begin * std::int64_t(sizeof(std::uint8_t)), array, std::size_t(count_) * sizeof(std::uint8_t), cudaMemcpyDeviceToDevice, stream);
+}
+
+inline cudaError_t to_aos_device(std::uint8_t *array, data_view view, std::int64_t begin, std::int64_t count_, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count_))
+        return cudaErrorInvalidValue;
+    if (count_ == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(array, view.base + begin * std::int64_t(sizeof(std::uint8_t)), std::size_t(count_) * sizeof(std::uint8_t), cudaMemcpyDeviceToDevice, stream);
+}
+
 inline cudaError_t from_aos_device(data_view view, const std::uint8_t *array, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(view.base, array, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(std::uint8_t *array, data_view view, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
-// bins from C's array of uint32 in order, and back: on the host
+// bins from C's array of uint32 in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const bins_view &view, const std::uint32_t *array, std::int64_t begin, std::int64_t count_)
+{
+    if (!sw::has_range(view.records(), begin, count_))
+        return cudaErrorInvalidValue;
+    std::memcpy(view.base + begin * std::int64_t(sizeof(std::uint32_t)), array, std::size_t(count_) * sizeof(std::uint32_t));
+    return cudaSuccess;
+}
+
 inline void from_aos(const bins_view &view, const std::uint32_t *array)
 {
-    std::memcpy(view.base, array, std::size_t(view.bytes()));
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(std::uint32_t *array, const bins_view &view, std::int64_t begin, std::int64_t count_)
+{
+    if (!sw::has_range(view.records(), begin, count_))
+        return cudaErrorInvalidValue;
+    std::memcpy(array, view.base + begin * std::int64_t(sizeof(std::uint32_t)), std::size_t(count_) * sizeof(std::uint32_t));
+    return cudaSuccess;
 }
 
 inline void to_aos(std::uint32_t *array, const bins_view &view)
 {
-    std::memcpy(array, view.base, std::size_t(view.bytes()));
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
+inline cudaError_t from_aos_device(bins_view view, const std::uint32_t *array, std::int64_t begin, std::int64_t count_, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count_))
+        return cudaErrorInvalidValue;
+    if (count_ == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(view.base + begin * std::int64_t(sizeof(std::uint32_t)), array, std::size_t(count_) * sizeof(std::uint32_t), cudaMemcpyDeviceToDevice, stream);
+}
+
+inline cudaError_t to_aos_device(std::uint32_t *array, bins_view view, std::int64_t begin, std::int64_t count_, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count_))
+        return cudaErrorInvalidValue;
+    if (count_ == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(array, view.base + begin * std::int64_t(sizeof(std::uint32_t)), std::size_t(count_) * sizeof(std::uint32_t), cudaMemcpyDeviceToDevice, stream);
+}
+
 inline cudaError_t from_aos_device(bins_view view, const std::uint32_t *array, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(view.base, array, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(std::uint32_t *array, bins_view view, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
 // Kernel count: data as aos/direct, counters as row-major/direct, bins as row-major/direct

@@ -151,110 +151,182 @@ __device__ inline void put(T &memory, T value)
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
 
+// Whether `count` records from `begin` on are among so many
+inline bool has_range(std::int64_t records, std::int64_t begin, std::int64_t count)
+{
+    return begin >= 0 && count >= 0 && begin <= records - count;
+}
+
 } // namespace sw
 
-// frame from C's array of Pixel in order, and back: on the host
+// frame from C's array of Pixel in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const frame_view &view, const Pixel *array, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    for (std::int64_t record = begin; record < begin + count; ++record)
+        view.set(record / view.extent_1, record % view.extent_1, array[record - begin]);
+    return cudaSuccess;
+}
+
 inline void from_aos(const frame_view &view, const Pixel *array)
 {
-    for (std::int64_t record = 0; record < view.records(); ++record)
-        view.set(record / view.extent_1, record % view.extent_1, array[record]);
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(Pixel *array, const frame_view &view, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    for (std::int64_t record = begin; record < begin + count; ++record)
+        array[record - begin] = view.get(record / view.extent_1, record % view.extent_1);
+    return cudaSuccess;
 }
 
 inline void to_aos(Pixel *array, const frame_view &view)
 {
-    for (std::int64_t record = 0; record < view.records(); ++record)
-        array[record] = view.get(record / view.extent_1, record % view.extent_1);
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_kernel(frame_view view, const Pixel *array)
+__global__ void __launch_bounds__(THREADS) from_aos_kernel(frame_view view, const Pixel *array, std::int64_t begin, std::int64_t end)
 {
-    const std::int64_t first = std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
-    if (record < view.records())
-        view.set(record / view.extent_1, record % view.extent_1, array[record]);
+    const std::int64_t first = begin + std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
+    if (record < end)
+        view.set(record / view.extent_1, record % view.extent_1, array[record - begin]);
 }
 
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_kernel(Pixel *array, frame_view view)
+__global__ void __launch_bounds__(THREADS) to_aos_kernel(Pixel *array, frame_view view, std::int64_t begin, std::int64_t end)
 {
-    const std::int64_t first = std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
-    if (record < view.records())
-        array[record] = view.get(record / view.extent_1, record % view.extent_1);
+    const std::int64_t first = begin + std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
+    if (record < end)
+        array[record - begin] = view.get(record / view.extent_1, record % view.extent_1);
+}
+
+inline cudaError_t from_aos_device(frame_view view, const Pixel *array, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    constexpr int threads = 256, tile = threads;
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    std::int64_t end = begin + count;
+    const unsigned blocks = unsigned((end + tile - 1) / tile - begin / tile);
+    void *arguments[] = {&view, &array, &begin, &end};
+    void (*const kernel)(frame_view, const Pixel *, std::int64_t, std::int64_t) = from_aos_kernel<threads>;
+    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
+}
+
+inline cudaError_t to_aos_device(Pixel *array, frame_view view, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    constexpr int threads = 256, tile = threads;
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    std::int64_t end = begin + count;
+    const unsigned blocks = unsigned((end + tile - 1) / tile - begin / tile);
+    void *arguments[] = {&array, &view, &begin, &end};
+    void (*const kernel)(Pixel *, frame_view, std::int64_t, std::int64_t) = to_aos_kernel<threads>;
+    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
 
 inline cudaError_t from_aos_device(frame_view view, const Pixel *array, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256, tile = threads;
-    void *arguments[] = {&view, &array};
-    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
-    if (blocks == 0)
-        return cudaSuccess;
-    void (*const kernel)(frame_view, const Pixel *) = from_aos_kernel<threads>;
-    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(Pixel *array, frame_view view, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256, tile = threads;
-    void *arguments[] = {&array, &view};
-    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
-    if (blocks == 0)
-        return cudaSuccess;
-    void (*const kernel)(Pixel *, frame_view) = to_aos_kernel<threads>;
-    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
-// grey from C's array of uint8 in order, and back: on the host
+// grey from C's array of uint8 in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const grey_view &view, const std::uint8_t *array, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    for (std::int64_t record = begin; record < begin + count; ++record)
+        view.set(record / view.extent_1, record % view.extent_1, array[record - begin]);
+    return cudaSuccess;
+}
+
 inline void from_aos(const grey_view &view, const std::uint8_t *array)
 {
-    for (std::int64_t record = 0; record < view.records(); ++record)
-        view.set(record / view.extent_1, record % view.extent_1, array[record]);
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(std::uint8_t *array, const grey_view &view, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    for (std::int64_t record = begin; record < begin + count; ++record)
+        array[record - begin] = view.get(record / view.extent_1, record % view.extent_1);
+    return cudaSuccess;
 }
 
 inline void to_aos(std::uint8_t *array, const grey_view &view)
 {
-    for (std::int64_t record = 0; record < view.records(); ++record)
-        array[record] = view.get(record / view.extent_1, record % view.extent_1);
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_kernel(grey_view view, const std::uint8_t *array)
+__global__ void __launch_bounds__(THREADS) from_aos_kernel(grey_view view, const std::uint8_t *array, std::int64_t begin, std::int64_t end)
 {
-    const std::int64_t first = std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
-    if (record < view.records())
-        view.set(record / view.extent_1, record % view.extent_1, array[record]);
+    const std::int64_t first = begin + std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
+    if (record < end)
+        view.set(record / view.extent_1, record % view.extent_1, array[record - begin]);
 }
 
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_kernel(std::uint8_t *array, grey_view view)
+__global__ void __launch_bounds__(THREADS) to_aos_kernel(std::uint8_t *array, grey_view view, std::int64_t begin, std::int64_t end)
 {
-    const std::int64_t first = std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
-    if (record < view.records())
-        array[record] = view.get(record / view.extent_1, record % view.extent_1);
+    const std::int64_t first = begin + std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
+    if (record < end)
+        array[record - begin] = view.get(record / view.extent_1, record % view.extent_1);
+}
+
+inline cudaError_t from_aos_device(grey_view view, const std::uint8_t *array, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    constexpr int threads = 256, tile = threads;
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    std::int64_t end = begin + count;
+    const unsigned blocks = unsigned((end + tile - 1) / tile - begin / tile);
+    void *arguments[] = {&view, &array, &begin, &end};
+    void (*const kernel)(grey_view, const std::uint8_t *, std::int64_t, std::int64_t) = from_aos_kernel<threads>;
+    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
+}
+
+inline cudaError_t to_aos_device(std::uint8_t *array, grey_view view, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    constexpr int threads = 256, tile = threads;
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    std::int64_t end = begin + count;
+    const unsigned blocks = unsigned((end + tile - 1) / tile - begin / tile);
+    void *arguments[] = {&array, &view, &begin, &end};
+    void (*const kernel)(std::uint8_t *, grey_view, std::int64_t, std::int64_t) = to_aos_kernel<threads>;
+    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
 
 inline cudaError_t from_aos_device(grey_view view, const std::uint8_t *array, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256, tile = threads;
-    void *arguments[] = {&view, &array};
-    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
-    if (blocks == 0)
-        return cudaSuccess;
-    void (*const kernel)(grey_view, const std::uint8_t *) = from_aos_kernel<threads>;
-    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(std::uint8_t *array, grey_view view, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256, tile = threads;
-    void *arguments[] = {&array, &view};
-    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
-    if (blocks == 0)
-        return cudaSuccess;
-    void (*const kernel)(std::uint8_t *, grey_view) = to_aos_kernel<threads>;
-    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
 // Kernel to_grey: frame as column-major/direct, grey as tiled(8 8)/direct

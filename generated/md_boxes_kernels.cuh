@@ -168,6 +168,12 @@ __device__ inline void move_in(unsigned char *memory, const unsigned char *value
     *reinterpret_cast<piece<BYTES> *>(memory) = part;
 }
 
+// Whether `count` records from `begin` on are among so many
+inline bool has_range(std::int64_t records, std::int64_t begin, std::int64_t count)
+{
+    return begin >= 0 && count >= 0 && begin <= records - count;
+}
+
 // Copies up to THREADS records of SIZE bytes between C's array, which begins on a multiple of WORD, and a padded copy,
 // in words side by side.
 template <bool IN, int WORD, int SIZE, int STRIDE, int THREADS>
@@ -302,26 +308,61 @@ private:
 
 } // namespace sw
 
-// boxes from C's array of Box in order, and back: on the host
+// boxes from C's array of Box in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const boxes_view &view, const Box *array, std::int64_t begin, std::int64_t count_)
+{
+    if (!sw::has_range(view.records(), begin, count_))
+        return cudaErrorInvalidValue;
+    std::memcpy(view.base + begin * std::int64_t(sizeof(Box)), array, std::size_t(count_) * sizeof(Box));
+    return cudaSuccess;
+}
+
 inline void from_aos(const boxes_view &view, const Box *array)
 {
-    std::memcpy(view.base, array, std::size_t(view.bytes()));
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(Box *array, const boxes_view &view, std::int64_t begin, std::int64_t count_)
+{
+    if (!sw::has_range(view.records(), begin, count_))
+        return cudaErrorInvalidValue;
+    std::memcpy(array, view.base + begin * std::int64_t(sizeof(Box)), std::size_t(count_) * sizeof(Box));
+    return cudaSuccess;
 }
 
 inline void to_aos(Box *array, const boxes_view &view)
 {
-    std::memcpy(array, view.base, std::size_t(view.bytes()));
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
+inline cudaError_t from_aos_device(boxes_view view, const Box *array, std::int64_t begin, std::int64_t count_, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count_))
+        return cudaErrorInvalidValue;
+    if (count_ == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(view.base + begin * std::int64_t(sizeof(Box)), array, std::size_t(count_) * sizeof(Box), cudaMemcpyDeviceToDevice, stream);
+}
+
+inline cudaError_t to_aos_device(Box *array, boxes_view view, std::int64_t begin, std::int64_t count_, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count_))
+        return cudaErrorInvalidValue;
+    if (count_ == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(array, view.base + begin * std::int64_t(sizeof(Box)), std::size_t(count_) * sizeof(Box), cudaMemcpyDeviceToDevice, stream);
+}
+
 inline cudaError_t from_aos_device(boxes_view view, const Box *array, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(view.base, array, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(Box *array, boxes_view view, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
 // A record of atoms for each thread of a warp, wherever it is: as get and set, but the warp moves its 32 records together,
@@ -341,88 +382,156 @@ __device__ inline void set_together(const atoms_view &view, std::int64_t i, cons
     exchange.store(view.address(i), sw::bytes_of(record), threadIdx.x % 32);
 }
 
-// atoms from C's array of Atom in order, and back: on the host
+// atoms from C's array of Atom in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const atoms_view &view, const Atom *array, std::int64_t begin, std::int64_t count_)
+{
+    if (!sw::has_range(view.records(), begin, count_))
+        return cudaErrorInvalidValue;
+    std::memcpy(view.base + begin * std::int64_t(sizeof(Atom)), array, std::size_t(count_) * sizeof(Atom));
+    return cudaSuccess;
+}
+
 inline void from_aos(const atoms_view &view, const Atom *array)
 {
-    std::memcpy(view.base, array, std::size_t(view.bytes()));
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(Atom *array, const atoms_view &view, std::int64_t begin, std::int64_t count_)
+{
+    if (!sw::has_range(view.records(), begin, count_))
+        return cudaErrorInvalidValue;
+    std::memcpy(array, view.base + begin * std::int64_t(sizeof(Atom)), std::size_t(count_) * sizeof(Atom));
+    return cudaSuccess;
 }
 
 inline void to_aos(Atom *array, const atoms_view &view)
 {
-    std::memcpy(array, view.base, std::size_t(view.bytes()));
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
+inline cudaError_t from_aos_device(atoms_view view, const Atom *array, std::int64_t begin, std::int64_t count_, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count_))
+        return cudaErrorInvalidValue;
+    if (count_ == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(view.base + begin * std::int64_t(sizeof(Atom)), array, std::size_t(count_) * sizeof(Atom), cudaMemcpyDeviceToDevice, stream);
+}
+
+inline cudaError_t to_aos_device(Atom *array, atoms_view view, std::int64_t begin, std::int64_t count_, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count_))
+        return cudaErrorInvalidValue;
+    if (count_ == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(array, view.base + begin * std::int64_t(sizeof(Atom)), std::size_t(count_) * sizeof(Atom), cudaMemcpyDeviceToDevice, stream);
+}
+
 inline cudaError_t from_aos_device(atoms_view view, const Atom *array, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(view.base, array, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(Atom *array, atoms_view view, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
-// force from C's array of Atom in order, and back: on the host
+// force from C's array of Atom in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const force_view &view, const Atom *array, std::int64_t begin, std::int64_t count_)
+{
+    if (!sw::has_range(view.records(), begin, count_))
+        return cudaErrorInvalidValue;
+    for (std::int64_t record = begin; record < begin + count_; ++record)
+        view.set(record, array[record - begin]);
+    return cudaSuccess;
+}
+
 inline void from_aos(const force_view &view, const Atom *array)
 {
-    for (std::int64_t record = 0; record < view.records(); ++record)
-        view.set(record, array[record]);
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(Atom *array, const force_view &view, std::int64_t begin, std::int64_t count_)
+{
+    if (!sw::has_range(view.records(), begin, count_))
+        return cudaErrorInvalidValue;
+    for (std::int64_t record = begin; record < begin + count_; ++record)
+        array[record - begin] = view.get(record);
+    return cudaSuccess;
 }
 
 inline void to_aos(Atom *array, const force_view &view)
 {
-    for (std::int64_t record = 0; record < view.records(); ++record)
-        array[record] = view.get(record);
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_kernel(force_view view, const Atom *array)
+__global__ void __launch_bounds__(THREADS) from_aos_kernel(force_view view, const Atom *array, std::int64_t begin, std::int64_t end)
 {
-    const std::int64_t first = std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
+    const std::int64_t first = begin + std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
     constexpr int size = int(sizeof(Atom)), stride = 40;
     __shared__ __align__(16) unsigned char tile[THREADS * stride];
-    unsigned char *const from = const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(array + first));
-    sw::copy_records<true, 4, size, stride, THREADS>(tile, from, view.records() - first);
+    unsigned char *const from = const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(array + (first - begin)));
+    sw::copy_records<true, 4, size, stride, THREADS>(tile, from, end - first);
     __syncthreads();
-    if (record < view.records())
+    if (record < end)
         view.set(record, sw::at<Atom>(tile + threadIdx.x * stride));
 }
 
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_kernel(Atom *array, force_view view)
+__global__ void __launch_bounds__(THREADS) to_aos_kernel(Atom *array, force_view view, std::int64_t begin, std::int64_t end)
 {
-    const std::int64_t first = std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
+    const std::int64_t first = begin + std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
     constexpr int size = int(sizeof(Atom)), stride = 40;
     __shared__ __align__(16) unsigned char tile[THREADS * stride];
-    if (record < view.records())
+    if (record < end)
         sw::at<Atom>(tile + threadIdx.x * stride) = view.get(record);
     __syncthreads();
-    unsigned char *const to = reinterpret_cast<unsigned char *>(array + first);
-    sw::copy_records<false, 4, size, stride, THREADS>(tile, to, view.records() - first);
+    unsigned char *const to = reinterpret_cast<unsigned char *>(array + (first - begin));
+    sw::copy_records<false, 4, size, stride, THREADS>(tile, to, end - first);
+}
+
+inline cudaError_t from_aos_device(force_view view, const Atom *array, std::int64_t begin, std::int64_t count_, cudaStream_t stream = nullptr)
+{
+    constexpr int threads = 256, tile = threads;
+    if (!sw::has_range(view.records(), begin, count_))
+        return cudaErrorInvalidValue;
+    if (count_ == 0)
+        return cudaSuccess;
+    std::int64_t end = begin + count_;
+    const unsigned blocks = unsigned((end + tile - 1) / tile - begin / tile);
+    void *arguments[] = {&view, &array, &begin, &end};
+    void (*const kernel)(force_view, const Atom *, std::int64_t, std::int64_t) = from_aos_kernel<threads>;
+    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
+}
+
+inline cudaError_t to_aos_device(Atom *array, force_view view, std::int64_t begin, std::int64_t count_, cudaStream_t stream = nullptr)
+{
+    constexpr int threads = 256, tile = threads;
+    if (!sw::has_range(view.records(), begin, count_))
+        return cudaErrorInvalidValue;
+    if (count_ == 0)
+        return cudaSuccess;
+    std::int64_t end = begin + count_;
+    const unsigned blocks = unsigned((end + tile - 1) / tile - begin / tile);
+    void *arguments[] = {&array, &view, &begin, &end};
+    void (*const kernel)(Atom *, force_view, std::int64_t, std::int64_t) = to_aos_kernel<threads>;
+    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
 
 inline cudaError_t from_aos_device(force_view view, const Atom *array, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256, tile = threads;
-    void *arguments[] = {&view, &array};
-    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
-    if (blocks == 0)
-        return cudaSuccess;
-    void (*const kernel)(force_view, const Atom *) = from_aos_kernel<threads>;
-    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(Atom *array, force_view view, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256, tile = threads;
-    void *arguments[] = {&array, &view};
-    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
-    if (blocks == 0)
-        return cudaSuccess;
-    void (*const kernel)(Atom *, force_view) = to_aos_kernel<threads>;
-    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
 // Kernel forces: boxes as aos/direct, atoms as aos/vector, force as split(v x|y z)/vector

@@ -233,6 +233,12 @@ __device__ inline void store_row(T &first, Get get)
             move_in<width>(bytes_of(first) + i, bytes_of(row) + i);
 }
 
+// Whether `count` records from `begin` on are among so many
+inline bool has_range(std::int64_t records, std::int64_t begin, std::int64_t count)
+{
+    return begin >= 0 && count >= 0 && begin <= records - count;
+}
+
 // Moves a tile, PIECES of 16 bytes for each thread, between memory, where threads' pieces lie side by side, and shared
 // memory: as a tile of C's array, where each thread has its own in a row, padded to an odd number against bank conflicts
 // (IN_ROWS), or as it is.
@@ -279,34 +285,52 @@ struct shared_pieces {
 
 } // namespace sw
 
-// particles from C's array of Particle in order, and back: on the host
+// particles from C's array of Particle in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const particles_view &view, const Particle *array, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    for (std::int64_t record = begin; record < begin + count; ++record)
+        view.set(record, array[record - begin]);
+    return cudaSuccess;
+}
+
 inline void from_aos(const particles_view &view, const Particle *array)
 {
-    for (std::int64_t record = 0; record < view.records(); ++record)
-        view.set(record, array[record]);
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(Particle *array, const particles_view &view, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    for (std::int64_t record = begin; record < begin + count; ++record)
+        array[record - begin] = view.get(record);
+    return cudaSuccess;
 }
 
 inline void to_aos(Particle *array, const particles_view &view)
 {
-    for (std::int64_t record = 0; record < view.records(); ++record)
-        array[record] = view.get(record);
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
-// Each thread converts 1 neighbouring records: 5 pieces of 16 bytes of C's array. The last records, and an
-// array that begins elsewhere than on a multiple of 16, go a record at a time.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
+// Each thread converts 1 neighbouring records: 5 pieces of 16 bytes of C's array.
+// Where a block has not all of its records, or they begin elsewhere than on a multiple of 16 in C's array, they go one at
+// a time: a range is fast where C's array would begin on such a multiple with the records before it, too.
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_kernel(particles_view view, const Particle *__restrict__ array)
+__global__ void __launch_bounds__(THREADS) from_aos_kernel(particles_view view, const Particle *__restrict__ array, std::int64_t begin, std::int64_t end)
 {
     constexpr int group = 1, pieces = 5, count = THREADS * group;
     __shared__ __align__(16) sw::shared_pieces<pieces, THREADS> tile;
-    const std::int64_t first = std::int64_t(blockIdx.x) * count;
-    const Particle *const from = array + first;
-    if (first + count > view.records() || reinterpret_cast<std::uintptr_t>(from) % 16 != 0) {
-        const std::int64_t past = sw::least(first + count, view.records());
+    const std::int64_t first = (begin / count + blockIdx.x) * count;
+    const Particle *const from = array + (first - begin);
+    if (first < begin || first + count > end || reinterpret_cast<std::uintptr_t>(from) % 16 != 0) {
+        const std::int64_t past = sw::least(first + count, end);
         _Pragma("unroll 1")
-        for (std::int64_t record = first + threadIdx.x; record < past; record += THREADS)
-            view.set(record, array[record]);
+        for (std::int64_t record = sw::most(first, begin) + threadIdx.x; record < past; record += THREADS)
+            view.set(record, array[record - begin]);
         return;
     }
     tile.template copy_in<true>(sw::bytes_of(*from));
@@ -329,17 +353,17 @@ __global__ void __launch_bounds__(THREADS) from_aos_kernel(particles_view view, 
 }
 
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_kernel(Particle *__restrict__ array, particles_view view)
+__global__ void __launch_bounds__(THREADS) to_aos_kernel(Particle *__restrict__ array, particles_view view, std::int64_t begin, std::int64_t end)
 {
     constexpr int group = 1, pieces = 5, count = THREADS * group;
     __shared__ __align__(16) sw::shared_pieces<pieces, THREADS> tile;
-    const std::int64_t first = std::int64_t(blockIdx.x) * count;
-    Particle *const to = array + first;
-    if (first + count > view.records() || reinterpret_cast<std::uintptr_t>(to) % 16 != 0) {
-        const std::int64_t past = sw::least(first + count, view.records());
+    const std::int64_t first = (begin / count + blockIdx.x) * count;
+    Particle *const to = array + (first - begin);
+    if (first < begin || first + count > end || reinterpret_cast<std::uintptr_t>(to) % 16 != 0) {
+        const std::int64_t past = sw::least(first + count, end);
         _Pragma("unroll 1")
-        for (std::int64_t record = first + threadIdx.x; record < past; record += THREADS)
-            array[record] = view.get(record);
+        for (std::int64_t record = sw::most(first, begin) + threadIdx.x; record < past; record += THREADS)
+            array[record - begin] = view.get(record);
         return;
     }
     alignas(16) Particle value[group];
@@ -361,26 +385,42 @@ __global__ void __launch_bounds__(THREADS) to_aos_kernel(Particle *__restrict__ 
     tile.template copy_out<true>(sw::bytes_of(*to));
 }
 
-inline cudaError_t from_aos_device(particles_view view, const Particle *array, cudaStream_t stream = nullptr)
+inline cudaError_t from_aos_device(particles_view view, const Particle *array, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
 {
     constexpr int threads = 64, tile = threads * 1;
-    void *arguments[] = {&view, &array};
-    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
-    if (blocks == 0)
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
         return cudaSuccess;
-    void (*const kernel)(particles_view, const Particle *) = from_aos_kernel<threads>;
+    std::int64_t end = begin + count;
+    const unsigned blocks = unsigned((end + tile - 1) / tile - begin / tile);
+    void *arguments[] = {&view, &array, &begin, &end};
+    void (*const kernel)(particles_view, const Particle *, std::int64_t, std::int64_t) = from_aos_kernel<threads>;
     return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
+}
+
+inline cudaError_t to_aos_device(Particle *array, particles_view view, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    constexpr int threads = 64, tile = threads * 1;
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    std::int64_t end = begin + count;
+    const unsigned blocks = unsigned((end + tile - 1) / tile - begin / tile);
+    void *arguments[] = {&array, &view, &begin, &end};
+    void (*const kernel)(Particle *, particles_view, std::int64_t, std::int64_t) = to_aos_kernel<threads>;
+    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
+}
+
+inline cudaError_t from_aos_device(particles_view view, const Particle *array, cudaStream_t stream = nullptr)
+{
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(Particle *array, particles_view view, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 64, tile = threads * 1;
-    void *arguments[] = {&array, &view};
-    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
-    if (blocks == 0)
-        return cudaSuccess;
-    void (*const kernel)(Particle *, particles_view) = to_aos_kernel<threads>;
-    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
 // Kernel pair_forces: particles as soa/direct

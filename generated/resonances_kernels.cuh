@@ -168,6 +168,12 @@ __device__ inline void move_in(unsigned char *memory, const unsigned char *value
     *reinterpret_cast<piece<BYTES> *>(memory) = part;
 }
 
+// Whether `count` records from `begin` on are among so many
+inline bool has_range(std::int64_t records, std::int64_t begin, std::int64_t count)
+{
+    return begin >= 0 && count >= 0 && begin <= records - count;
+}
+
 // Nothing, but all of a piece goes through it, so that it is loaded in one instruction whatever of it is used.
 __device__ inline void keep_whole(piece<16> &part)
 {
@@ -303,26 +309,61 @@ __device__ inline void set_together(const poles_view &view, std::int64_t i, cons
     exchange.store(view.address(i), sw::bytes_of(record), threadIdx.x % 32);
 }
 
-// poles from C's array of Pole in order, and back: on the host
+// poles from C's array of Pole in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const poles_view &view, const Pole *array, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(view.base + begin * std::int64_t(sizeof(Pole)), array, std::size_t(count) * sizeof(Pole));
+    return cudaSuccess;
+}
+
 inline void from_aos(const poles_view &view, const Pole *array)
 {
-    std::memcpy(view.base, array, std::size_t(view.bytes()));
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(Pole *array, const poles_view &view, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(array, view.base + begin * std::int64_t(sizeof(Pole)), std::size_t(count) * sizeof(Pole));
+    return cudaSuccess;
 }
 
 inline void to_aos(Pole *array, const poles_view &view)
 {
-    std::memcpy(array, view.base, std::size_t(view.bytes()));
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
+inline cudaError_t from_aos_device(poles_view view, const Pole *array, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(view.base + begin * std::int64_t(sizeof(Pole)), array, std::size_t(count) * sizeof(Pole), cudaMemcpyDeviceToDevice, stream);
+}
+
+inline cudaError_t to_aos_device(Pole *array, poles_view view, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(array, view.base + begin * std::int64_t(sizeof(Pole)), std::size_t(count) * sizeof(Pole), cudaMemcpyDeviceToDevice, stream);
+}
+
 inline cudaError_t from_aos_device(poles_view view, const Pole *array, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(view.base, array, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(Pole *array, poles_view view, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
 // A record of windows for each thread of a warp, wherever it is: as get and set, but the warp moves its 32 records together,
@@ -342,48 +383,118 @@ __device__ inline void set_together(const windows_view &view, std::int64_t i, co
     exchange.store(view.address(i), sw::bytes_of(record), threadIdx.x % 32);
 }
 
-// windows from C's array of Window in order, and back: on the host
+// windows from C's array of Window in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const windows_view &view, const Window *array, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(view.base + begin * std::int64_t(sizeof(Window)), array, std::size_t(count) * sizeof(Window));
+    return cudaSuccess;
+}
+
 inline void from_aos(const windows_view &view, const Window *array)
 {
-    std::memcpy(view.base, array, std::size_t(view.bytes()));
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(Window *array, const windows_view &view, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(array, view.base + begin * std::int64_t(sizeof(Window)), std::size_t(count) * sizeof(Window));
+    return cudaSuccess;
 }
 
 inline void to_aos(Window *array, const windows_view &view)
 {
-    std::memcpy(array, view.base, std::size_t(view.bytes()));
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
+inline cudaError_t from_aos_device(windows_view view, const Window *array, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(view.base + begin * std::int64_t(sizeof(Window)), array, std::size_t(count) * sizeof(Window), cudaMemcpyDeviceToDevice, stream);
+}
+
+inline cudaError_t to_aos_device(Window *array, windows_view view, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(array, view.base + begin * std::int64_t(sizeof(Window)), std::size_t(count) * sizeof(Window), cudaMemcpyDeviceToDevice, stream);
+}
+
 inline cudaError_t from_aos_device(windows_view view, const Window *array, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(view.base, array, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(Window *array, windows_view view, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
-// sums from C's array of double in order, and back: on the host
+// sums from C's array of double in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const sums_view &view, const double *array, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(view.base + begin * std::int64_t(sizeof(double)), array, std::size_t(count) * sizeof(double));
+    return cudaSuccess;
+}
+
 inline void from_aos(const sums_view &view, const double *array)
 {
-    std::memcpy(view.base, array, std::size_t(view.bytes()));
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(double *array, const sums_view &view, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(array, view.base + begin * std::int64_t(sizeof(double)), std::size_t(count) * sizeof(double));
+    return cudaSuccess;
 }
 
 inline void to_aos(double *array, const sums_view &view)
 {
-    std::memcpy(array, view.base, std::size_t(view.bytes()));
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
+inline cudaError_t from_aos_device(sums_view view, const double *array, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(view.base + begin * std::int64_t(sizeof(double)), array, std::size_t(count) * sizeof(double), cudaMemcpyDeviceToDevice, stream);
+}
+
+inline cudaError_t to_aos_device(double *array, sums_view view, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(array, view.base + begin * std::int64_t(sizeof(double)), std::size_t(count) * sizeof(double), cudaMemcpyDeviceToDevice, stream);
+}
+
 inline cudaError_t from_aos_device(sums_view view, const double *array, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(view.base, array, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(double *array, sums_view view, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
 // Kernel cross_section: poles as aos/shuffle, windows as aos/direct, sums as row-major/direct

@@ -151,50 +151,126 @@ __device__ inline void put(T &memory, T value)
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
 
+// Whether `count` records from `begin` on are among so many
+inline bool has_range(std::int64_t records, std::int64_t begin, std::int64_t count)
+{
+    return begin >= 0 && count >= 0 && begin <= records - count;
+}
+
 } // namespace sw
 
-// in from C's array of float in order, and back: on the host
+// in from C's array of float in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const in_view &view, const float *array, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(view.base + begin * std::int64_t(sizeof(float)), array, std::size_t(count) * sizeof(float));
+    return cudaSuccess;
+}
+
 inline void from_aos(const in_view &view, const float *array)
 {
-    std::memcpy(view.base, array, std::size_t(view.bytes()));
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(float *array, const in_view &view, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(array, view.base + begin * std::int64_t(sizeof(float)), std::size_t(count) * sizeof(float));
+    return cudaSuccess;
 }
 
 inline void to_aos(float *array, const in_view &view)
 {
-    std::memcpy(array, view.base, std::size_t(view.bytes()));
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
+inline cudaError_t from_aos_device(in_view view, const float *array, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(view.base + begin * std::int64_t(sizeof(float)), array, std::size_t(count) * sizeof(float), cudaMemcpyDeviceToDevice, stream);
+}
+
+inline cudaError_t to_aos_device(float *array, in_view view, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(array, view.base + begin * std::int64_t(sizeof(float)), std::size_t(count) * sizeof(float), cudaMemcpyDeviceToDevice, stream);
+}
+
 inline cudaError_t from_aos_device(in_view view, const float *array, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(view.base, array, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(float *array, in_view view, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
-// out from C's array of float in order, and back: on the host
+// out from C's array of float in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const out_view &view, const float *array, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(view.base + begin * std::int64_t(sizeof(float)), array, std::size_t(count) * sizeof(float));
+    return cudaSuccess;
+}
+
 inline void from_aos(const out_view &view, const float *array)
 {
-    std::memcpy(view.base, array, std::size_t(view.bytes()));
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(float *array, const out_view &view, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(array, view.base + begin * std::int64_t(sizeof(float)), std::size_t(count) * sizeof(float));
+    return cudaSuccess;
 }
 
 inline void to_aos(float *array, const out_view &view)
 {
-    std::memcpy(array, view.base, std::size_t(view.bytes()));
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
+inline cudaError_t from_aos_device(out_view view, const float *array, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(view.base + begin * std::int64_t(sizeof(float)), array, std::size_t(count) * sizeof(float), cudaMemcpyDeviceToDevice, stream);
+}
+
+inline cudaError_t to_aos_device(float *array, out_view view, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(array, view.base + begin * std::int64_t(sizeof(float)), std::size_t(count) * sizeof(float), cudaMemcpyDeviceToDevice, stream);
+}
+
 inline cudaError_t from_aos_device(out_view view, const float *array, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(view.base, array, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(float *array, out_view view, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
 // Kernel transpose: in as row-major/staged(pad=1), out as row-major/direct

@@ -167,6 +167,12 @@ __device__ inline void move_in(unsigned char *memory, const unsigned char *value
     *reinterpret_cast<piece<BYTES> *>(memory) = part;
 }
 
+// Whether `count` records from `begin` on are among so many
+inline bool has_range(std::int64_t records, std::int64_t begin, std::int64_t count)
+{
+    return begin >= 0 && count >= 0 && begin <= records - count;
+}
+
 // Nothing, but all of a piece goes through it, so that it is loaded in one instruction whatever of it is used.
 __device__ inline void keep_whole(piece<16> &part)
 {
@@ -302,48 +308,118 @@ __device__ inline void set_together(const triangles_view &view, std::int64_t i, 
     exchange.store(view.address(i), sw::bytes_of(record), threadIdx.x % 32);
 }
 
-// triangles from C's array of Triangle in order, and back: on the host
+// triangles from C's array of Triangle in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const triangles_view &view, const Triangle *array, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(view.base + begin * std::int64_t(sizeof(Triangle)), array, std::size_t(count) * sizeof(Triangle));
+    return cudaSuccess;
+}
+
 inline void from_aos(const triangles_view &view, const Triangle *array)
 {
-    std::memcpy(view.base, array, std::size_t(view.bytes()));
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(Triangle *array, const triangles_view &view, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(array, view.base + begin * std::int64_t(sizeof(Triangle)), std::size_t(count) * sizeof(Triangle));
+    return cudaSuccess;
 }
 
 inline void to_aos(Triangle *array, const triangles_view &view)
 {
-    std::memcpy(array, view.base, std::size_t(view.bytes()));
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
+inline cudaError_t from_aos_device(triangles_view view, const Triangle *array, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(view.base + begin * std::int64_t(sizeof(Triangle)), array, std::size_t(count) * sizeof(Triangle), cudaMemcpyDeviceToDevice, stream);
+}
+
+inline cudaError_t to_aos_device(Triangle *array, triangles_view view, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(array, view.base + begin * std::int64_t(sizeof(Triangle)), std::size_t(count) * sizeof(Triangle), cudaMemcpyDeviceToDevice, stream);
+}
+
 inline cudaError_t from_aos_device(triangles_view view, const Triangle *array, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(view.base, array, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(Triangle *array, triangles_view view, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
-// normal from C's array of float4 in order, and back: on the host
+// normal from C's array of float4 in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const normal_view &view, const float4_t *array, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(view.base + begin * std::int64_t(sizeof(float4_t)), array, std::size_t(count) * sizeof(float4_t));
+    return cudaSuccess;
+}
+
 inline void from_aos(const normal_view &view, const float4_t *array)
 {
-    std::memcpy(view.base, array, std::size_t(view.bytes()));
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(float4_t *array, const normal_view &view, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    std::memcpy(array, view.base + begin * std::int64_t(sizeof(float4_t)), std::size_t(count) * sizeof(float4_t));
+    return cudaSuccess;
 }
 
 inline void to_aos(float4_t *array, const normal_view &view)
 {
-    std::memcpy(array, view.base, std::size_t(view.bytes()));
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
+inline cudaError_t from_aos_device(normal_view view, const float4_t *array, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(view.base + begin * std::int64_t(sizeof(float4_t)), array, std::size_t(count) * sizeof(float4_t), cudaMemcpyDeviceToDevice, stream);
+}
+
+inline cudaError_t to_aos_device(float4_t *array, normal_view view, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    return cudaMemcpyAsync(array, view.base + begin * std::int64_t(sizeof(float4_t)), std::size_t(count) * sizeof(float4_t), cudaMemcpyDeviceToDevice, stream);
+}
+
 inline cudaError_t from_aos_device(normal_view view, const float4_t *array, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(view.base, array, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(float4_t *array, normal_view view, cudaStream_t stream = nullptr)
 {
-    return cudaMemcpyAsync(array, view.base, std::size_t(view.bytes()), cudaMemcpyDeviceToDevice, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
 // Kernel intersect: triangles as aos/shuffle

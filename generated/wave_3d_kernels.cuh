@@ -151,6 +151,12 @@ __device__ inline void put(T &memory, T value)
     put<int(sizeof(T))>(bytes_of(memory), bytes_of(value));
 }
 
+// Whether `count` records from `begin` on are among so many
+inline bool has_range(std::int64_t records, std::int64_t begin, std::int64_t count)
+{
+    return begin >= 0 && count >= 0 && begin <= records - count;
+}
+
 // Copies up to THREADS records of SIZE bytes between C's array, which begins on a multiple of WORD, and a padded copy,
 // in words side by side.
 template <bool IN, int WORD, int SIZE, int STRIDE, int THREADS>
@@ -169,128 +175,194 @@ __device__ inline void copy_records(unsigned char *tile, unsigned char *records,
 
 } // namespace sw
 
-// now from C's array of float in order, and back: on the host
+// now from C's array of float in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const now_view &view, const float *array, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    for (std::int64_t record = begin; record < begin + count; ++record)
+        view.set(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2, array[record - begin]);
+    return cudaSuccess;
+}
+
 inline void from_aos(const now_view &view, const float *array)
 {
-    for (std::int64_t record = 0; record < view.records(); ++record)
-        view.set(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2, array[record]);
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(float *array, const now_view &view, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    for (std::int64_t record = begin; record < begin + count; ++record)
+        array[record - begin] = view.get(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2);
+    return cudaSuccess;
 }
 
 inline void to_aos(float *array, const now_view &view)
 {
-    for (std::int64_t record = 0; record < view.records(); ++record)
-        array[record] = view.get(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2);
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_kernel(now_view view, const float *array)
+__global__ void __launch_bounds__(THREADS) from_aos_kernel(now_view view, const float *array, std::int64_t begin, std::int64_t end)
 {
-    const std::int64_t first = std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
+    const std::int64_t first = begin + std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
     constexpr int size = int(sizeof(float)), stride = 4;
     __shared__ __align__(16) unsigned char tile[THREADS * stride];
-    unsigned char *const from = const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(array + first));
-    sw::copy_records<true, 4, size, stride, THREADS>(tile, from, view.records() - first);
+    unsigned char *const from = const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(array + (first - begin)));
+    sw::copy_records<true, 4, size, stride, THREADS>(tile, from, end - first);
     __syncthreads();
-    if (record < view.records())
+    if (record < end)
         view.set(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2, sw::at<float>(tile + threadIdx.x * stride));
 }
 
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_kernel(float *array, now_view view)
+__global__ void __launch_bounds__(THREADS) to_aos_kernel(float *array, now_view view, std::int64_t begin, std::int64_t end)
 {
-    const std::int64_t first = std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
+    const std::int64_t first = begin + std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
     constexpr int size = int(sizeof(float)), stride = 4;
     __shared__ __align__(16) unsigned char tile[THREADS * stride];
-    if (record < view.records())
+    if (record < end)
         sw::at<float>(tile + threadIdx.x * stride) = view.get(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2);
     __syncthreads();
-    unsigned char *const to = reinterpret_cast<unsigned char *>(array + first);
-    sw::copy_records<false, 4, size, stride, THREADS>(tile, to, view.records() - first);
+    unsigned char *const to = reinterpret_cast<unsigned char *>(array + (first - begin));
+    sw::copy_records<false, 4, size, stride, THREADS>(tile, to, end - first);
+}
+
+inline cudaError_t from_aos_device(now_view view, const float *array, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    constexpr int threads = 256, tile = threads;
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    std::int64_t end = begin + count;
+    const unsigned blocks = unsigned((end + tile - 1) / tile - begin / tile);
+    void *arguments[] = {&view, &array, &begin, &end};
+    void (*const kernel)(now_view, const float *, std::int64_t, std::int64_t) = from_aos_kernel<threads>;
+    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
+}
+
+inline cudaError_t to_aos_device(float *array, now_view view, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    constexpr int threads = 256, tile = threads;
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    std::int64_t end = begin + count;
+    const unsigned blocks = unsigned((end + tile - 1) / tile - begin / tile);
+    void *arguments[] = {&array, &view, &begin, &end};
+    void (*const kernel)(float *, now_view, std::int64_t, std::int64_t) = to_aos_kernel<threads>;
+    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
 
 inline cudaError_t from_aos_device(now_view view, const float *array, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256, tile = threads;
-    void *arguments[] = {&view, &array};
-    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
-    if (blocks == 0)
-        return cudaSuccess;
-    void (*const kernel)(now_view, const float *) = from_aos_kernel<threads>;
-    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(float *array, now_view view, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256, tile = threads;
-    void *arguments[] = {&array, &view};
-    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
-    if (blocks == 0)
-        return cudaSuccess;
-    void (*const kernel)(float *, now_view) = to_aos_kernel<threads>;
-    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
-// next from C's array of float in order, and back: on the host
+// next from C's array of float in order, and back: all of it, or `count` records from `begin` on, which are then
+// all that C's array holds. A range that is not within the array is an error. On the host
+inline cudaError_t from_aos(const next_view &view, const float *array, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    for (std::int64_t record = begin; record < begin + count; ++record)
+        view.set(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2, array[record - begin]);
+    return cudaSuccess;
+}
+
 inline void from_aos(const next_view &view, const float *array)
 {
-    for (std::int64_t record = 0; record < view.records(); ++record)
-        view.set(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2, array[record]);
+    (void)from_aos(view, array, 0, view.records());
+}
+
+inline cudaError_t to_aos(float *array, const next_view &view, std::int64_t begin, std::int64_t count)
+{
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    for (std::int64_t record = begin; record < begin + count; ++record)
+        array[record - begin] = view.get(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2);
+    return cudaSuccess;
 }
 
 inline void to_aos(float *array, const next_view &view)
 {
-    for (std::int64_t record = 0; record < view.records(); ++record)
-        array[record] = view.get(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2);
+    (void)to_aos(array, view, 0, view.records());
 }
 
-// ... and in device memory. Both return what the launch returned.
+// ... and in device memory, which returns what the launch returned; no records are no launch.
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) from_aos_kernel(next_view view, const float *array)
+__global__ void __launch_bounds__(THREADS) from_aos_kernel(next_view view, const float *array, std::int64_t begin, std::int64_t end)
 {
-    const std::int64_t first = std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
+    const std::int64_t first = begin + std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
     constexpr int size = int(sizeof(float)), stride = 4;
     __shared__ __align__(16) unsigned char tile[THREADS * stride];
-    unsigned char *const from = const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(array + first));
-    sw::copy_records<true, 4, size, stride, THREADS>(tile, from, view.records() - first);
+    unsigned char *const from = const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(array + (first - begin)));
+    sw::copy_records<true, 4, size, stride, THREADS>(tile, from, end - first);
     __syncthreads();
-    if (record < view.records())
+    if (record < end)
         view.set(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2, sw::at<float>(tile + threadIdx.x * stride));
 }
 
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) to_aos_kernel(float *array, next_view view)
+__global__ void __launch_bounds__(THREADS) to_aos_kernel(float *array, next_view view, std::int64_t begin, std::int64_t end)
 {
-    const std::int64_t first = std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
+    const std::int64_t first = begin + std::int64_t(blockIdx.x) * THREADS, record = first + threadIdx.x;
     constexpr int size = int(sizeof(float)), stride = 4;
     __shared__ __align__(16) unsigned char tile[THREADS * stride];
-    if (record < view.records())
+    if (record < end)
         sw::at<float>(tile + threadIdx.x * stride) = view.get(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2);
     __syncthreads();
-    unsigned char *const to = reinterpret_cast<unsigned char *>(array + first);
-    sw::copy_records<false, 4, size, stride, THREADS>(tile, to, view.records() - first);
+    unsigned char *const to = reinterpret_cast<unsigned char *>(array + (first - begin));
+    sw::copy_records<false, 4, size, stride, THREADS>(tile, to, end - first);
+}
+
+inline cudaError_t from_aos_device(next_view view, const float *array, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    constexpr int threads = 256, tile = threads;
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    std::int64_t end = begin + count;
+    const unsigned blocks = unsigned((end + tile - 1) / tile - begin / tile);
+    void *arguments[] = {&view, &array, &begin, &end};
+    void (*const kernel)(next_view, const float *, std::int64_t, std::int64_t) = from_aos_kernel<threads>;
+    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
+}
+
+inline cudaError_t to_aos_device(float *array, next_view view, std::int64_t begin, std::int64_t count, cudaStream_t stream = nullptr)
+{
+    constexpr int threads = 256, tile = threads;
+    if (!sw::has_range(view.records(), begin, count))
+        return cudaErrorInvalidValue;
+    if (count == 0)
+        return cudaSuccess;
+    std::int64_t end = begin + count;
+    const unsigned blocks = unsigned((end + tile - 1) / tile - begin / tile);
+    void *arguments[] = {&array, &view, &begin, &end};
+    void (*const kernel)(float *, next_view, std::int64_t, std::int64_t) = to_aos_kernel<threads>;
+    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
 }
 
 inline cudaError_t from_aos_device(next_view view, const float *array, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256, tile = threads;
-    void *arguments[] = {&view, &array};
-    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
-    if (blocks == 0)
-        return cudaSuccess;
-    void (*const kernel)(next_view, const float *) = from_aos_kernel<threads>;
-    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
+    return from_aos_device(view, array, 0, view.records(), stream);
 }
 
 inline cudaError_t to_aos_device(float *array, next_view view, cudaStream_t stream = nullptr)
 {
-    constexpr int threads = 256, tile = threads;
-    void *arguments[] = {&array, &view};
-    const unsigned blocks = unsigned((view.records() + tile - 1) / tile);
-    if (blocks == 0)
-        return cudaSuccess;
-    void (*const kernel)(float *, next_view) = to_aos_kernel<threads>;
-    return cudaLaunchKernel(kernel, dim3(blocks), dim3(threads), arguments, 0, stream);
+    return to_aos_device(array, view, 0, view.records(), stream);
 }
 
 // Kernel step: now as row-major/direct, next as row-major/direct

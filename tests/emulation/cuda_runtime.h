@@ -47,7 +47,7 @@ inline dim3 threadIdx, blockIdx, blockDim, gridDim;
 using cudaError_t = int;
 using cudaStream_t = void *;
 using cudaEvent_t = double *;
-enum { cudaSuccess = 0 };
+enum { cudaSuccess = 0, cudaErrorInvalidValue = 1 };
 enum { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum { cudaFuncAttributeMaxDynamicSharedMemorySize };
 

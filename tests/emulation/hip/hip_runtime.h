@@ -20,7 +20,7 @@ struct dim3 {
 };
 inline dim3 threadIdx, blockIdx, blockDim, gridDim;
 
-enum hipError_t { hipSuccess };
+enum hipError_t { hipSuccess, hipErrorInvalidValue };
 using hipStream_t = struct ihipStream_t *;
 enum hipMemcpyKind { hipMemcpyDeviceToDevice = 3 };
 enum hipFuncAttribute { hipFuncAttributeMaxDynamicSharedMemorySize = 8 };
