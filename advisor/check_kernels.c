@@ -39,7 +39,8 @@ static void check_threads(struct checker *checker, const struct kernel *kernel)
         diag_error(checker->diags, "launch-limits", kernel->grid_text.where, "launch of 2^63 threads or more");
 }
 
-/* A block whose registers no multiprocessor has is never launched. */
+/* A block whose registers no multiprocessor has is never launched. What `registers` says is what someone expects of a
+ * compiler, which may do with fewer, and no count depends on it: a warning. */
 static void check_registers(struct checker *checker, const struct kernel *kernel)
 {
     enum { LANES = 32 };
@@ -48,9 +49,9 @@ static void check_registers(struct checker *checker, const struct kernel *kernel
     if (most <= 0 || kernel->registers * threads <= most)
         return;
     bool given = kernel->registers_text.text != NULL;
-    diag_error(checker->diags, "launch-limits", given ? kernel->registers_text.where : kernel->block_text.where,
-               "a block of %lld threads takes %lld registers, a multiprocessor of '%s' has %lld", (long long)threads,
-               (long long)(kernel->registers * threads), checker->device->name, (long long)most);
+    diag_warning(checker->diags, "registers", given ? kernel->registers_text.where : kernel->block_text.where,
+                 "a block of %lld threads takes %lld registers, a multiprocessor of '%s' has %lld", (long long)threads,
+                 (long long)(kernel->registers * threads), checker->device->name, (long long)most);
     if (most / threads > 0)
         diag_note(checker->diags, "at most %lld a thread fit such a block", (long long)(most / threads));
 }

@@ -924,8 +924,6 @@ static const struct diagnostic_row {
     {"launch-limits", "<kernel name='k' block='1025' grid='1'/>", "<kernel name='k' block='1024' grid='1'/>"},
     {"launch-limits", "<kernel name='k' block='1 1 65' grid='1'/>", "<kernel name='k' block='16 1 64' grid='1'/>"},
     {"launch-limits", "<kernel name='k' block='32 33' grid='1'/>", "<kernel name='k' block='32 32' grid='1'/>"},
-    {"launch-limits", "<kernel name='k' block='1024' grid='1' registers='65'/>",
-     "<kernel name='k' block='1024' grid='1' registers='64'/>"},
     {"launch-limits", "<kernel name='k' block='1' grid='0'/>", "<kernel name='k' block='1' grid='1'/>"},
     {"launch-limits", "<kernel name='k' block='1' grid='1 65536'/>", "<kernel name='k' block='1' grid='65536 65535'/>"},
     {"launch-limits", "<kernel name='k' block='1' grid='1 shl 31'/>",
@@ -1007,6 +1005,20 @@ static const struct {
      1},
     {ARRAY KERNEL("<let name='x' value='1 +'/><for var='i' to='x' step='('>" READ("i + x") "</for>"), 2},
 };
+
+START_TEST(registers_beyond_a_multiprocessor_are_warned_of)
+{
+    struct run run;
+    run_fine(&run, "registers", "<kernel name='k' block='1024' grid='1' registers='64'/>");
+    run_end(&run);
+    run_start(&run, "<kernel name='k' block='31 32' grid='1' registers='67'/>", NULL, 0);
+    ck_assert(run.fine);
+    ck_assert_ptr_nonnull(strstr(rendered(&run), "warning: a block of 992 threads takes 66464 registers, "
+                                                 "a multiprocessor of 'h200' has 65536 [registers]"));
+    ck_assert_ptr_nonnull(strstr(rendered(&run), "note: at most 66 a thread fit such a block"));
+    run_end(&run);
+}
+END_TEST
 
 START_TEST(users_of_failed_items_are_silent)
 {
@@ -1240,6 +1252,7 @@ static void add_rows(TCase *tests)
     tcase_add_test(tests, vectors_have_components);
     tcase_add_loop_test(tests, diagnostics_fire_once, 0, (int)COUNT(diagnostic_rows));
     tcase_add_loop_test(tests, near_misses_are_silent, 0, (int)COUNT(diagnostic_rows));
+    tcase_add_test(tests, registers_beyond_a_multiprocessor_are_warned_of);
     tcase_add_loop_test(tests, users_of_failed_items_are_silent, 0, (int)COUNT(silent_rows));
     tcase_add_loop_test(tests, notes_tell_the_mend, 0, (int)COUNT(note_rows));
     tcase_add_test(tests, errors_are_told_from_top_to_bottom);
