@@ -123,7 +123,8 @@ static double flight_ns(const struct job *job)
     if (memory->stored_sectors > 0)
         latency_ns *= 1 + device->store_latency_share;
     const double start_ns = warps_a_block(job->score) * (double)device->multiprocessors / (device->warps_per_us / 1e3);
-    const double life_ns = start_ns + latency_ns + staged_copies(job->score) * device->barrier_ns;
+    const double barriers = staged_copies(job->score) + (double)job->score->barriers / (double)job->score->blocks;
+    const double life_ns = start_ns + latency_ns + barriers * device->barrier_ns;
     return life_ns * warps / job->resident_warps;
 }
 

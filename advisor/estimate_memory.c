@@ -70,7 +70,7 @@ static double sectors_after_merging(const struct asked *asked, const struct arra
 {
     if (asked->store_requests < 1)
         return 0;
-    const double few = (double)device->l1_merge_sectors, distinct = (double)array->runs.written_sectors;
+    const double few = (double)device->l1_merge_sectors, distinct = (double)array->runs.merged_sectors;
     const double repeated = at_least(asked->store_sectors - distinct, 0);
     const double apart = clamp((asked->store_sectors / asked->store_requests - few) / few);
     return asked->store_sectors - repeated * (1 - apart);

@@ -10,6 +10,9 @@
 
 enum { COMBINATIONS_MAX = 4096, ROUNDS_MAX = 4 };
 static const double TIE = 1.02;
+/* Sums of the other resources' times count the same where they differ by less than this share: so well the figures of a
+ * device repeat; or by less of the time itself than its digits show. */
+static const double RESOLUTION = 0.03, SHOWN = 0.001;
 
 /* What one array under one option gives to one kernel, launched with all its threads or with a quarter. */
 struct part {
@@ -128,6 +131,7 @@ static struct kernel_score *assemble(struct context *context, size_t k, bool wid
         out->threads = part->score.threads;
         out->blocks = part->score.blocks;
         out->active_warps = part->score.active_warps;
+        out->barriers = part->score.barriers > out->barriers ? part->score.barriers : out->barriers;
         const struct stage *stage = chosen[n]->usages[k].stage;
         if (stage != NULL)
             out->shared_bytes += stage->bytes;
@@ -148,14 +152,22 @@ static void add_capped(uint64_t *to, uint64_t value, int64_t calls)
         *to = INT64_MAX;
 }
 
-static void add_kernel(struct ranked *ranked, const struct ranked_kernel *one, double *heaviest)
+/* What a resource needs once the kernel is launched. */
+static double behind_launch_us(const struct estimate *estimate, int resource, const struct device *device)
+{
+    const double us = estimate->resource_us[resource] - device->launch_us;
+    return us > 0 ? us : 0;
+}
+
+static void add_kernel(struct ranked *ranked, const struct ranked_kernel *one, const struct device *device,
+                       double *heaviest)
 {
     const struct kernel *kernel = one->kernel;
     double calls = (double)kernel->calls, time = one->estimate.time_us * calls;
     ranked->time_us += time;
     for (int r = 0; r < RESOURCE_COUNT; r++)
         if (r != (int)one->estimate.bound_by)
-            ranked->other_us += one->estimate.resource_us[r] * calls;
+            ranked->other_us += behind_launch_us(&one->estimate, r, device) * calls;
     if (time > *heaviest || *heaviest < 0) {
         *heaviest = time;
         ranked->bound_by = one->estimate.bound_by;
@@ -205,17 +217,15 @@ static bool rank_combination(struct ranked *out, struct context *context, struct
         if (score->shared_bytes > (uint64_t)context->device->shared_bytes_per_block)
             return false;
         out->kernels[k] = (struct ranked_kernel){context->kernels[k], score, estimate_kernel(score, context->device)};
-        add_kernel(out, &out->kernels[k], &heaviest);
+        add_kernel(out, &out->kernels[k], context->device, &heaviest);
     }
     add_conversions(out, context);
     return true;
 }
 
-/* How simple a candidate is, for ties: plain arrays of structures first. */
-static unsigned complexity(const struct option *option)
+/* How simple a layout is, for ties: plain arrays of structures first. */
+static unsigned layout_complexity(const struct option *option)
 {
-    static const unsigned of_plan[] = {
-        [PLAN_DIRECT] = 0, [PLAN_VECTOR] = 1, [PLAN_SHUFFLE] = 2, [PLAN_WIDE] = 3, [PLAN_STAGED] = 4};
     unsigned layout = 0;
     switch (option->candidate.layout.kind) {
     case LAYOUT_AOS:
@@ -235,22 +245,22 @@ static unsigned complexity(const struct option *option)
         layout = 4;
         break;
     }
-    return layout * 10 + of_plan[option->candidate.plan.kind] * 2 +
-           (option->candidate.plan.pad != 0 || option->candidate.plan.swizzle);
+    return layout;
 }
 
-static unsigned total_complexity(const struct ranked *ranked, size_t arrays)
+static unsigned plan_complexity(const struct option *option)
 {
-    unsigned sum = 0;
-    for (size_t n = 0; n < arrays; n++)
-        sum += complexity(ranked->chosen[n]);
-    return sum;
+    static const unsigned of_plan[] = {
+        [PLAN_DIRECT] = 0, [PLAN_VECTOR] = 1, [PLAN_SHUFFLE] = 2, [PLAN_WIDE] = 3, [PLAN_STAGED] = 4};
+    return of_plan[option->candidate.plan.kind] * 2 +
+           (option->candidate.plan.pad != 0 || option->candidate.plan.swizzle);
 }
 
 /* Sorting happens with the number of arrays and each one's place in the enumeration at hand. */
 struct sortable {
     struct ranked ranked;
-    unsigned complexity;
+    double others_us;        /* the other resources' times, as far as a difference of them tells layouts apart */
+    unsigned layouts, plans; /* how complex they are */
     size_t order;
 };
 
@@ -259,17 +269,26 @@ static int compare_doubles(double a, double b)
     return (a > b) - (a < b);
 }
 
-/* Within a tie: the other resources' times, then memory, then the simplest, then declaration order. */
+static int compare_counts(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Within a tie: the other resources' times, as far as they tell layouts apart, then memory, then the simplest layouts;
+ * of the same layouts those times again, then the simplest plans, then declaration order. */
 static int compare_in_tie(const void *a, const void *b)
 {
     const struct sortable *x = a, *y = b;
-    int difference = compare_doubles(x->ranked.other_us, y->ranked.other_us);
+    int difference = compare_doubles(x->others_us, y->others_us);
     if (difference == 0)
-        difference =
-            (x->ranked.memory_bytes > y->ranked.memory_bytes) - (x->ranked.memory_bytes < y->ranked.memory_bytes);
+        difference = compare_counts(x->ranked.memory_bytes, y->ranked.memory_bytes);
     if (difference == 0)
-        difference = (x->complexity > y->complexity) - (x->complexity < y->complexity);
-    return difference != 0 ? difference : (x->order > y->order) - (x->order < y->order);
+        difference = compare_counts(x->layouts, y->layouts);
+    if (difference == 0)
+        difference = compare_doubles(x->ranked.other_us, y->ranked.other_us);
+    if (difference == 0)
+        difference = compare_counts(x->plans, y->plans);
+    return difference != 0 ? difference : compare_counts(x->order, y->order);
 }
 
 static int compare_by_time(const void *a, const void *b)
@@ -288,12 +307,25 @@ static double round_time(double value, int digits)
     return round(value / unit) * unit;
 }
 
+/* Of a tie, those whose other resources need what the estimate cannot tell from the least count the same: among them
+ * the simplest comes first. */
+static void tell_others_apart(struct sortable *items, size_t tied)
+{
+    double least = tied > 0 ? items[0].ranked.other_us : 0;
+    for (size_t i = 1; i < tied; i++)
+        least = items[i].ranked.other_us < least ? items[i].ranked.other_us : least;
+    for (size_t i = 0; i < tied; i++) {
+        const double other = items[i].ranked.other_us, more = other - least;
+        items[i].others_us = more <= least * RESOLUTION || more <= items[i].ranked.time_us * SHOWN ? least : other;
+    }
+}
+
 static void sort_items(struct sortable *items, size_t count)
 {
     /* As many digits as JSON and the text have: nobody sees what a smaller difference of the others would decide. */
     for (size_t i = 0; i < count; i++) {
         items[i].ranked.time_us = round_time(items[i].ranked.time_us, 9);
-        items[i].ranked.other_us = round_time(items[i].ranked.other_us, 3);
+        items[i].ranked.other_us = items[i].others_us = round_time(items[i].ranked.other_us, 3);
     }
     if (count == 0)
         return;
@@ -303,6 +335,7 @@ static void sort_items(struct sortable *items, size_t count)
         tied++;
     for (size_t i = 0; i < tied && tied > 1; i++)
         items[i].ranked.tie = true;
+    tell_others_apart(items, tied);
     qsort(items, tied, sizeof(*items), compare_in_tie);
 }
 
@@ -320,7 +353,10 @@ static bool add_combination(struct results *results, struct context *context, st
     progress_tell(context->diags->progress, "candidate", NULL, results->count + 1, context->combinations);
     if (!rank_combination(&item.ranked, context, copy))
         return false;
-    item.complexity = total_complexity(&item.ranked, context->spec->array_count);
+    for (size_t n = 0; n < context->spec->array_count; n++) {
+        item.layouts += layout_complexity(copy[n]);
+        item.plans += plan_complexity(copy[n]);
+    }
     results->items = arena_grow(context->arena, results->items, results->count, &results->capacity, sizeof(item));
     results->items[results->count++] = item;
     return true;

@@ -24,10 +24,10 @@ struct ranked {
     double time_us;                /* all kernels, weighed by their calls, conversions included */
     double conversion_us;          /* of one conversion from AoS and back of every array that names conversions */
     enum resource bound_by;        /* of the kernel that takes the most time in all its calls */
-    double other_us;               /* the sum of the other resources' times: the order within a tie */
-    bool tie;                      /* within 2 % of the best, the best itself included where another ties with it */
-    uint64_t memory_bytes;         /* of all arrays in global memory */
-    uint64_t sectors;              /* of all requests of all kernels, weighed by calls */
+    double other_us;       /* the sum of the other resources' times, launches left out: the order within a tie */
+    bool tie;              /* within 2 % of the best, the best itself included where another ties with it */
+    uint64_t memory_bytes; /* of all arrays in global memory */
+    uint64_t sectors;      /* of all requests of all kernels, weighed by calls */
     uint64_t dram_bytes;
     uint64_t wavefronts;
 };

@@ -325,6 +325,8 @@ static void put_launch(struct kernel_score *out, const struct kernel_job *job, b
     out->threads = out->blocks * kernel->block_threads;
     out->active_warps = out->blocks * ((kernel->block_threads + WARP_LANES - 1) / WARP_LANES);
     out->shared_bytes = block_shared_bytes(job);
+    for (size_t n = 0; n < job->spec->array_count; n++)
+        out->barriers += job->tallies[0].traffic[n].sum.barriers;
 }
 
 /* Keeps a launch to the threads of one warp. */

@@ -54,6 +54,7 @@ struct kernel_score {
     uint64_t blocks;
     uint64_t active_warps; /* warps launched */
     uint64_t shared_bytes; /* a block: its shared arrays and staged copies */
+    uint64_t barriers;     /* of all blocks, for their shared arrays; 0 where traffic was not asked for */
 };
 
 struct score {

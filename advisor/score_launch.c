@@ -293,10 +293,10 @@ static bool add_instruction(struct event_job *work, const struct instruction *wh
     return add_place(work, what, &place);
 }
 
-static void end_run(struct kernel_job *job, unsigned worker, uint64_t weight)
+static void end_run(struct kernel_job *job, unsigned worker, const struct region *region)
 {
     for (size_t n = 0; n < job->spec->array_count; n++)
-        traffic_end_run(&job->tallies[worker].traffic[n], weight);
+        traffic_end_run(&job->tallies[worker].traffic[n], region->weight, region->blocks);
 }
 
 /* What L1 has beside the shared memory that the array's plan takes. */
@@ -333,7 +333,7 @@ static void change_region(struct launch_context *context, unsigned worker, const
     uint64_t points = box_points(event);
     if (region->number == event->region && region->weight == points)
         return;
-    end_run(context->job, worker, region->weight);
+    end_run(context->job, worker, region);
     if (region->box != event->box)
         end_box(context->job, worker, region->blocks);
     *region = (struct region){event->region, points, event->box, event->count[0] * event->count[1] * event->count[2]};
@@ -359,6 +359,9 @@ static enum launch_verdict on_event(void *opaque, unsigned worker, const struct 
                              .shared = array->space == SPACE_SHARED || usage->stage != NULL};
     work.slot = access_slot(event->access, SLOT_LOADS);
     work.stores = event->access->op == ACCESS_ATOMIC; /* an atomic writes what it reads */
+    if (job->traffic && array->space == SPACE_SHARED)
+        traffic_touch_shared(&job->tallies[worker].traffic[array->number], event->access->op != ACCESS_WRITE,
+                             event->access->op != ACCESS_READ);
     for (work.number = 0; work.number < instructions->load_count; work.number++)
         if (!add_instruction(&work, &instructions->loads[work.number]))
             return work.verdict;
@@ -397,7 +400,7 @@ static void on_mark(void *opaque, unsigned worker, unsigned depth)
         job->observer->mark(job->observer->context, worker, depth);
     if (!job->traffic)
         return;
-    end_run(job, worker, context->regions[worker].weight);
+    end_run(job, worker, &context->regions[worker]);
     if (depth == 0)
         end_box(job, worker, context->regions[worker].blocks);
     snapshot += counts_bytes(job);
@@ -456,7 +459,7 @@ bool job_run_launch(struct kernel_job *job, const struct launch_shape *shape, st
                                .several = !depends_on_block(job)};
     enum launch_status status = launch_run(job->kernel, shape, &sink, arena, diags);
     for (unsigned i = 0; i < job->workers; i++) {
-        end_run(job, i, context.regions[i].weight);
+        end_run(job, i, &context.regions[i]);
         end_box(job, i, context.regions[i].blocks);
         free(context.snapshots[i]);
     }

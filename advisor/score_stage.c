@@ -251,7 +251,8 @@ static void note_copies(struct kernel_job *job, const struct stage *stage)
                                 .read_lines = in->lines,
                                 .read_pairs = (in->sectors + 1) / 2,
                                 .load_wavefronts = in->requests,
-                                .written_sectors = out->sectors};
+                                .written_sectors = out->sectors,
+                                .merged_sectors = out->sectors};
 }
 
 bool job_add_copies(struct kernel_job *job, const struct mapping *mapping, const struct stage *stage)

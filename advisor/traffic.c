@@ -80,12 +80,52 @@ static bool repeats(const struct pattern *pattern)
     return false;
 }
 
+/* Each warp's places as if they were in memory of its own. */
+static void add_merged(struct traffic *traffic, const struct pattern *pattern)
+{
+    enum { APART_SHIFT = 52 };
+    uint16_t fresh[WARP_LANES];
+    for (unsigned first = 0; first < pattern->threads; first += WARP_LANES) {
+        int64_t address[WARP_LANES];
+        unsigned count = 0;
+        for (unsigned t = first; t < first + WARP_LANES && t < pattern->threads; t++)
+            if ((pattern->active[t / 64] >> t % 64 & 1) != 0)
+                address[count++] = pattern->address[t] + ((int64_t)(first / WARP_LANES) << APART_SHIFT);
+        (void)block_set_add(&traffic->merged, address, count, pattern->width, true, fresh);
+    }
+}
+
 void traffic_add_run(struct traffic *traffic, const struct pattern *pattern, const int64_t *addresses, unsigned count,
                      bool stores, uint64_t lines, const struct device *device)
 {
     add_lanes(traffic, addresses, count, pattern->width, stores, (uint64_t)device->page_bytes);
+    if (stores && repeats(pattern))
+        add_merged(traffic, pattern);
     if (!stores)
         traffic->run_wavefronts += repeats(pattern) ? count_wavefronts(pattern) : (lines + 1) / 2;
+}
+
+enum { TOUCHES_READ = 1, TOUCHES_WRITTEN = 2 };
+
+void traffic_touch_shared(struct traffic *traffic, bool loads, bool stores)
+{
+    traffic->run_touches |= (loads ? TOUCHES_READ : 0) | (stores ? TOUCHES_WRITTEN : 0);
+}
+
+static bool touches_meet(unsigned before, unsigned now)
+{
+    return ((before & TOUCHES_READ) != 0 && (now & TOUCHES_WRITTEN) != 0) ||
+           ((before & TOUCHES_WRITTEN) != 0 && (now & TOUCHES_READ) != 0);
+}
+
+/* A block's threads wait for each other before the run, and between its trips, where what one reads another may have
+ * written. */
+static uint64_t count_barriers(struct traffic *traffic, uint64_t weight, uint64_t blocks)
+{
+    const unsigned now = traffic->run_touches;
+    const bool before = touches_meet(traffic->pending, now), between = touches_meet(now, now);
+    traffic->pending = before ? now : traffic->pending | now;
+    return (before ? blocks : 0) + (between && weight > blocks ? weight - blocks : 0);
 }
 
 bool traffic_has_trips(const struct traffic *traffic, const struct pattern *pattern)
@@ -171,6 +211,14 @@ static unsigned written_sectors(const uint64_t *written)
     return sectors;
 }
 
+static uint64_t count_written(const struct block_set *set)
+{
+    uint64_t sectors = 0;
+    for (size_t i = 0; i < set->count; i++)
+        sectors += (uint64_t)__builtin_popcount(written_sectors(set->written[i]));
+    return sectors;
+}
+
 static uint64_t count_pieces(const struct block_set *run)
 {
     const unsigned last = SET_BLOCK_BYTES / SECTOR_BYTES - 1;
@@ -197,8 +245,12 @@ static void keep_run(struct traffic *traffic)
     traffic->run = empty;
 }
 
-void traffic_end_run(struct traffic *traffic, uint64_t weight)
+void traffic_end_run(struct traffic *traffic, uint64_t weight, uint64_t blocks)
 {
+    if (traffic->run_touches != 0) {
+        const struct run_traffic waits = {.barriers = count_barriers(traffic, weight, blocks)};
+        run_traffic_add(&traffic->box, &waits, 1);
+    }
     struct run_traffic run = {.load_wavefronts = traffic->run_wavefronts,
                               .blocks = traffic->run.count,
                               .page_moves = traffic->run_page_moves};
@@ -207,6 +259,9 @@ void traffic_end_run(struct traffic *traffic, uint64_t weight)
         count_writes(&run, &traffic->run);
         run.pieces = count_pieces(&traffic->run);
         run.writing = 1;
+        run.merged_sectors = run.written_sectors;
+        if (traffic->merged.count > 0)
+            run.merged_sectors = count_written(&traffic->merged);
     }
     if (traffic->run.count > 0) {
         run_traffic_add(&traffic->box, &run, weight);
@@ -251,6 +306,7 @@ void traffic_end_box(struct traffic *traffic, uint64_t blocks, uint64_t l1_bytes
     traffic->box = (struct run_traffic){0};
     block_set_clear(&traffic->trips);
     traffic->box_runs = 0;
+    traffic->pending = 0;
     coverage_free(traffic->box_reads);
     coverage_free(traffic->inner_reads);
     traffic->box_reads = traffic->inner_reads = NULL;
@@ -259,8 +315,11 @@ void traffic_end_box(struct traffic *traffic, uint64_t blocks, uint64_t l1_bytes
 void traffic_forget(struct traffic *traffic, bool whole_box)
 {
     block_set_clear(&traffic->run);
+    block_set_clear(&traffic->merged);
     traffic->run_wavefronts = traffic->run_page_moves = 0;
+    traffic->run_touches = 0;
     if (whole_box) {
+        traffic->pending = 0;
         block_set_clear(&traffic->trips);
         traffic->box_runs = 0;
     }
@@ -290,6 +349,7 @@ void traffic_free(struct traffic *traffic)
 {
     free(traffic->pages);
     block_set_free(&traffic->run);
+    block_set_free(&traffic->merged);
     block_set_free(&traffic->trips);
     coverage_free(traffic->box_reads);
     coverage_free(traffic->inner_reads);
