@@ -219,6 +219,7 @@ static json_t *extents_view(const struct code *code, const struct array *array)
         put_text(extent, "value", code_expr(&scope, array->extent_exprs[d]));
         put_number(extent, "number", array->extent[d]);
         put_number(extent, "odd", odd_extent(array, d));
+        put_number(extent, "dim", d);
         put_text(extent, "index", index_name(code, d));
         put_text(extent, "split", split_text(code, array, d));
         put_text(extent, "indent", indent_text(code->arena, d));
@@ -251,9 +252,22 @@ static json_t *wholes_view(const struct code *code, const struct array_code *arr
     return list;
 }
 
+/* Whether each index adds the same with every step, wherever the others stand. */
+static bool is_affine(const struct mapping *mapping)
+{
+    bool affine = true;
+    for (size_t leaf = 0; leaf < mapping->array->record->leaf_count; leaf++) {
+        const struct axes axes = layout_axes(mapping, leaf);
+        for (unsigned i = 0; i < axes.count; i++)
+            affine = affine && axes.items[i].tile == 0;
+    }
+    return affine;
+}
+
 static void put_mapping(const struct code *code, const struct array_code *array, json_t *view)
 {
     const struct mapping *mapping = array->mapping;
+    put_flag(view, "affine", is_affine(mapping));
     put_flag(view, "whole", mapping->record_stride != 0);
     put_flag(view, "columns", has_columns(mapping));
     put_flag(view, "tiles", mapping->tile_records != 0);
@@ -302,6 +316,7 @@ static json_t *array_view(const struct code *code, const struct array_code *arra
     put_text(view, "records", joined_extents(code, a, a->dim_count, " * "));
     put_text(view, "parameters", parameters_text(code, a, NULL, true));
     put_text(view, "arguments", parameters_text(code, a, NULL, false));
+    put_text(view, "fields", name_fresh(code, arena_printf(code->arena, "%s_fields", a->name.text)));
     put_text(view, "qualifier", "SECTORWISE_HD");
     put_text(view, "split", split_all(code, a));
     put_number(view, "granule", array_granule(a));

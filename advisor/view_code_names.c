@@ -222,7 +222,7 @@ static const char *const template_words[] = {
     "copy_out", "copy_box", "swizzled", "layout", "reference", "visit", "visit_places", "visit_offsets", "visit_reads",
     "visit_writes", "visit_adds", "check_all", "launch_all", "make_one", "add_one", "copy_word", "pieces", "count", "past",
     "leaf", "from", "to", "get_together", "set_together", "exchange",
-    "load_together", "store_together", "begin", "end",
+    "load_together", "store_together", "begin", "end", "layout_of",
 };
 /* clang-format on */
 

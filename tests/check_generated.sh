@@ -76,6 +76,17 @@ compile_hip() {
     done
 }
 
+# Layouts for mdspan lead where the accessors lead.
+compile_mdspan() {
+    check "$case: generate for mdspan" "$tool" generate "$spec" -o "$scratch" --candidate "a=$candidate" \
+        --template mdspan.hpp.mustache --template tests/mdspan.cpp.mustache
+    for compiler in "$cxx" clang++; do
+        if ! command -v "$compiler" >/dev/null; then continue; fi
+        check "$case: $compiler for mdspan" "$compiler" -std=c++17 -Wall -Wextra -Werror -o "$scratch/user" "$scratch/$1.cpp"
+        check "$case: mdspan" "$scratch/user"
+    done
+}
+
 # Host code that calls what is for the device alone ends the program. In templates nvcc does not say so; Clang does.
 check_callers() {
     if ! command -v clang++ >/dev/null; then return; fi
@@ -119,6 +130,9 @@ compile_cuda() {
     printf '#include "%s_kernels.cuh"\nint other();\nint other()\n{\n    return 0;\n}\n' "$1" >"$scratch/other.cu"
     check "$case: nvcc, separable" "$nvcc" -std=c++17 -Werror all-warnings -rdc=true -arch="$arch" -I"$scratch" \
         -o "$scratch/separable" "$scratch/user.cu" "$scratch/other.cu"
+    check "$case: nvcc, cuda::std::mdspan" "$nvcc" -x cu -std=c++17 -Werror all-warnings -arch="$arch" \
+        "-DMDSPAN=<cuda/std/mdspan>" -DMDSPAN_IN=cuda::std -o "$scratch/user" "$scratch/$1.cpp"
+    check "$case: cuda::std::mdspan" "$scratch/user"
     # The next case is for another GPU.
     case $arch in sm_75) arch=sm_80 ;; sm_80) arch=sm_90 ;; *) arch=sm_75 ;; esac
 }
@@ -141,6 +155,7 @@ for spec in tests/generated/*.xml; do
         check "$case: --check" "$tool" generate "$spec" -o "$scratch" --candidate "a=$candidate" --check
         compile_host "$name"
         compile_hip "$name"
+        compile_mdspan "$name"
         check_callers "$name"
         emulate "$name"
         end_early "$name"
