@@ -12,6 +12,8 @@ static const char *say_op(struct painter *painter, const json_t *group)
 {
     const char *phase = get_text(group, "phase");
     const char *op = get_text(group, "op");
+    if (strcmp(phase, "exchange") == 0)
+        return arena_printf(&painter->arena, "exchange %s", op);
     if (strcmp(phase, "threads") != 0)
         return phase;
     return get_bool(group, "tail") ? arena_printf(&painter->arena, "%s, tail", op) : op;
@@ -102,7 +104,7 @@ static void cells(struct painter *painter, struct emit_table *table, const json_
     const double good = 0.8, fair = 0.4, efficiency = get_real(instruction, "efficiency");
     const int64_t requests = get_count(instruction, "instructions");
     const int64_t cost = get_count(instruction, get_text(instruction, "cost_unit"));
-    table_printf(table, PAINT_NONE, "%s", say_op(painter, group));
+    table_printf(table, PAINT_NONE, "%s%s", say_op(painter, group), get_bool(instruction, "joined") ? ", joined" : "");
     table_cell(table, PAINT_NONE, show_name(&painter->arena, say_what(painter, instruction), NAME_ROOM));
     table_printf(table, PAINT_NONE, "%" PRId64, get_count(instruction, "lane_bytes"));
     table_cell(table, PAINT_NONE, show_count(&painter->arena, requests));
@@ -126,6 +128,7 @@ static void print_instructions(struct painter *painter, bool shared)
     columns(&table, shared);
     const json_t *group, *instruction;
     size_t g, i, rows = 0, left_out = 0;
+    bool joined = false;
     json_array_foreach(json_object_get(painter->view, "groups"), g, group)
     {
         if (is_shared(group) != shared)
@@ -133,6 +136,7 @@ static void print_instructions(struct painter *painter, bool shared)
         json_array_foreach(json_object_get(group, "instructions"), i, instruction)
         {
             bool focus = (int64_t)i == get_count(group, "focus");
+            joined = joined || get_bool(instruction, "joined");
             if (rows >= ROWS_MAX && !focus) {
                 left_out++;
                 continue;
@@ -147,6 +151,8 @@ static void print_instructions(struct painter *painter, bool shared)
     table_print(&table, painter->out, painter->style.width, painter->style.color);
     if (left_out > 0)
         text_printf(painter->out, "  ... and %zu more\n", left_out);
+    if (joined)
+        print_sentence(painter, "joined: another access names the piece, too; generated code moves it once", 2);
 }
 
 static void cells_cost(struct painter *painter, struct emit_table *table, const json_t *instruction, const char *title,

@@ -142,7 +142,7 @@ static const struct access *costliest_access(const struct explain_launch *launch
 /* Whether an instruction belongs to the picture of an access: its own, and the copies that serve it. */
 static bool serves_access(const struct explain_key *key, const struct access *access)
 {
-    if (key->phase == PHASE_THREADS)
+    if (key->access != NULL)
         return key->access == access;
     return key->array == access->array &&
            (key->phase == PHASE_COPY_IN ? access->op != ACCESS_WRITE : access->op != ACCESS_READ);
@@ -185,7 +185,7 @@ static const char *say_piece(const struct explain_instruction *out, const struct
     return say_leaves(mapping, leaf, offset, out->width, arena);
 }
 
-/* "vel[0]", "pos[0] to mass", "f[...]" where a subscript says which, "x, 4 records". */
+/* "vel[0]", "pos[0] to mass", "f[...]" where a subscript says which, "x, 4 records", "pieces 0-31 of 96". */
 static const char *say_what(const struct explain_instruction *out, const struct option *option,
                             const struct usage *usage, bool wide, struct arena *arena)
 {
@@ -193,6 +193,8 @@ static const char *say_what(const struct explain_instruction *out, const struct 
     if (what == NULL)
         return "";
     const struct exchange *exchange = what->exchange;
+    if (out->phase == PHASE_EXCHANGE && out->stores == (out->number >= EXCHANGE_OF_STORE))
+        return arena_printf(arena, "own piece %u of %u", what->piece + 1, exchange->count);
     if (exchange != NULL)
         return arena_printf(arena, "pieces %u-%u of %u", what->piece * WARP_LANES, (what->piece + 1) * WARP_LANES - 1,
                             exchange->count * WARP_LANES);

@@ -1,7 +1,6 @@
 /* Takes an access of a kernel and one option an array, gives the pictures of its requests: how each of its machine
  * instructions falls on sectors or banks over the launch, and one warp's lanes byte by byte. Counts nothing itself: it
- * looks on while score does. Under `shuffle` these are the requests to global memory, not what a warp exchanges by
- * them. */
+ * looks on while score does. Under `shuffle` what a warp exchanges are instructions of their own, in shared memory. */
 #ifndef SW_EXPLAIN_H
 #define SW_EXPLAIN_H
 
@@ -96,7 +95,7 @@ struct explain_instruction {
 /* So many instructions of a group, the first and its focus, are told byte by byte. */
 enum { EXPLAIN_DETAILED = 32 };
 
-/* Requests that do one thing: the access's loads, its stores, or a copy's side. */
+/* Requests that do one thing: the access's loads, its stores, or a side of a copy or of an exchange. */
 struct explain_group {
     size_t first, count;       /* of explain->instructions */
     size_t focus;              /* the one that costs most beyond what it must, whose picture tells most */

@@ -60,10 +60,16 @@ static void take_lanes(struct explain_picture *picture, const struct pattern *pa
         picture->address[lane] = pattern->address[start + lane] + moved;
 }
 
-/* The instructions of a group are numbered in a row. */
+/* The instructions of a group are numbered in a row, but for exchanges, which are few. */
 static struct explain_instruction *find_instruction(const struct search *search, const struct score_request *request)
 {
     const unsigned first = search->instructions[0].number;
+    if (request->phase == PHASE_EXCHANGE) {
+        for (size_t i = 0; i < search->count; i++)
+            if (is_same(&search->instructions[i], request))
+                return &search->instructions[i];
+        return NULL;
+    }
     if (request->number < first || request->number - first >= search->count)
         return NULL;
     struct explain_instruction *found = &search->instructions[request->number - first];

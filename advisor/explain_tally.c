@@ -292,7 +292,8 @@ static bool merge_series(struct explain_tally *out, const struct explain_series 
 /* The order in which the document and the plan have instructions; a copy's global side before its shared side. */
 static int compare_series(const void *left, const void *right)
 {
-    static const int phase_order[] = {[PHASE_COPY_IN] = 0, [PHASE_THREADS] = 1, [PHASE_COPY_OUT] = 2};
+    static const int phase_order[] = {
+        [PHASE_COPY_IN] = 0, [PHASE_THREADS] = 1, [PHASE_EXCHANGE] = 2, [PHASE_COPY_OUT] = 3};
     const struct explain_key *a = &((const struct explain_series *)left)->key;
     const struct explain_key *b = &((const struct explain_series *)right)->key;
     const int64_t keys[][2] = {

@@ -226,10 +226,11 @@ static const char *panel_title(struct drawer *drawer, const json_t *group, const
 {
     const char *phase = get_text(group, "phase");
     const char *what = show_name(&drawer->arena, get_text(instruction, "what"), TITLE_ROOM);
-    const bool threads = strcmp(phase, "threads") == 0;
+    const bool threads = strcmp(phase, "threads") == 0, exchange = strcmp(phase, "exchange") == 0;
     const char *bytes = show_plural(&drawer->arena, get_count(instruction, "lane_bytes"), "byte");
-    return arena_printf(&drawer->arena, "%s%s%s%s, %s a lane%s", threads ? get_text(group, "op") : phase,
-                        get_bool(group, "tail") ? ", tail" : "", what[0] == '\0' ? "" : " ", what, bytes,
+    return arena_printf(&drawer->arena, "%s%s%s%s%s%s, %s a lane%s", exchange ? "exchange " : "",
+                        threads || exchange ? get_text(group, "op") : phase, get_bool(group, "tail") ? ", tail" : "",
+                        what[0] == '\0' ? "" : " ", what, get_bool(instruction, "joined") ? ", joined" : "", bytes,
                         is_shared(group) ? ", in shared memory" : "");
 }
 

@@ -16,7 +16,12 @@
 #include "spec.h"
 #include "traffic.h"
 
-enum phase { PHASE_THREADS, PHASE_COPY_IN, PHASE_COPY_OUT };
+enum phase {
+    PHASE_THREADS,
+    PHASE_COPY_IN,
+    PHASE_COPY_OUT,
+    PHASE_EXCHANGE /* of requests only: through shared memory by `shuffle`; its counts are those of the access */
+};
 
 struct access_score {
     const struct access *access; /* for a phase: the array's first (copy-in) or last (copy-out) access in the kernel */
@@ -73,9 +78,10 @@ struct score_request {
     const struct access *access; /* NULL in a copy */
     const struct array *array;
     enum phase phase;
-    bool stores;                           /* false for atomics */
+    bool stores;                           /* false for atomics; of an exchange: to shared memory */
     bool tail;                             /* of the threads that do what wide access leaves over, a record each */
-    unsigned number;                       /* among the loads, or the stores, of the access; 0 in a copy */
+    unsigned number;                       /* among the loads, or the stores, of the access; 0 in a copy; of an
+                                            * exchange that of what it serves, EXCHANGE_OF_STORE more if that stores */
     const struct instruction *instruction; /* NULL in a copy */
     const struct pattern *pattern;         /* its `shared` tells a copy's two sides apart */
     /* Point q of the pattern is in the block with blockIdx[d] = first_block[d] + block_step[d] * q[d], */
@@ -85,6 +91,8 @@ struct score_request {
     unsigned loop_count;
     uint64_t copy_step; /* in a copy: which step of the copying loop, from 0 */
 };
+
+enum { EXCHANGE_OF_STORE = 1 << 24 };
 
 /* Told of every request. Workers may call at once; mark and rollback are those of struct launch_sink. */
 struct score_observer {

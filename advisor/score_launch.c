@@ -156,8 +156,13 @@ static bool on_refuse(void *opaque, const struct access *access, const int64_t i
     return problem != NULL;
 }
 
-static void show_request(const struct event_job *work, const struct instruction *what, const struct place *place,
-                         const struct pattern *pattern)
+static bool is_store(const struct event_job *work)
+{
+    return work->slot == access_slot(work->event->access, SLOT_STORES);
+}
+
+/* Tells an observer of a request as `request` has it: where it is comes from the place. */
+static void show_request(const struct event_job *work, struct score_request request, const struct place *place)
 {
     const struct launch_event *event = work->event;
     const struct score_observer *observer = work->job->observer;
@@ -167,16 +172,11 @@ static void show_request(const struct event_job *work, const struct instruction 
         loops[i].first += loops[i].step * place->first[loops[i].dim];
         loops[i].step *= place->stride[loops[i].dim];
     }
-    struct score_request request = {.access = event->access,
-                                    .array = work->mapping->array,
-                                    .phase = PHASE_THREADS,
-                                    .stores = work->slot == access_slot(event->access, SLOT_STORES),
-                                    .tail = work->job->tail,
-                                    .number = work->number,
-                                    .instruction = what,
-                                    .pattern = pattern,
-                                    .loops = loops,
-                                    .loop_count = event->loop_count};
+    request.access = event->access;
+    request.array = work->mapping->array;
+    request.tail = work->job->tail;
+    request.loops = loops;
+    request.loop_count = event->loop_count;
     for (unsigned b = 0; b < 3; b++) {
         request.first_block[b] = event->first_block[b] + event->block_step[b] * place->first[b];
         request.block_step[b] = event->block_step[b] * place->stride[b];
@@ -211,18 +211,49 @@ static unsigned exchange_lanes(int64_t *address, const struct pattern *pattern, 
     return warps;
 }
 
-/* The pieces on their way through shared memory, in the order of lanes on one side and each lane its own on the other.
- */
-static bool add_exchange(struct event_job *work, const struct instruction *what, const struct pattern *pattern,
-                         uint64_t warps)
+/* The pieces on their way through shared memory: in the order of lanes on one side, each lane its own on the other. */
+static void exchange_rows(int64_t in_order[WARP_LANES], int64_t own[WARP_LANES], const struct instruction *what)
 {
     const struct exchange *exchange = what->exchange;
     const unsigned row = exchange->count | 1;
-    int64_t in_order[WARP_LANES], own[WARP_LANES];
     for (unsigned lane = 0; lane < WARP_LANES; lane++) {
         const unsigned number = what->piece * WARP_LANES + lane;
         in_order[lane] = (int64_t)(number / exchange->count * row + number % exchange->count) * what->width;
         own[lane] = (int64_t)(lane * row + what->piece) * what->width;
+    }
+}
+
+/* Each warp has rows of its own, whole lines, so that they begin at bank 0. */
+static void show_exchange(const struct event_job *work, const struct instruction *what, const struct place *place,
+                          const struct pattern *pattern, bool stores, const int64_t lanes[WARP_LANES])
+{
+    struct pattern shown = {.threads = pattern->threads, .width = what->width, .shared = true};
+    int64_t address[LAUNCH_THREADS_MAX];
+    uint64_t active[LAUNCH_THREADS_MAX / 64] = {0};
+    for (unsigned first = 0; first < pattern->threads; first += WARP_LANES) {
+        memcpy(address + first, lanes, sizeof(*lanes) * WARP_LANES);
+        active[first / 64] |= is_full(pattern, first) ? (uint64_t)UINT32_MAX << first % 64 : 0;
+    }
+    shown.address = address;
+    shown.active = active;
+    memcpy(shown.count, pattern->count, sizeof(shown.count));
+    show_request(work,
+                 (struct score_request){.phase = PHASE_EXCHANGE,
+                                        .stores = stores,
+                                        .number = work->number + (is_store(work) ? EXCHANGE_OF_STORE : 0),
+                                        .instruction = what,
+                                        .pattern = &shown},
+                 place);
+}
+
+static bool add_exchange(struct event_job *work, const struct instruction *what, const struct place *place,
+                         const struct pattern *pattern, uint64_t warps)
+{
+    int64_t in_order[WARP_LANES], own[WARP_LANES];
+    exchange_rows(in_order, own, what);
+    if (work->job->observer != NULL) {
+        show_exchange(work, what, place, pattern, true, is_store(work) ? own : in_order);
+        show_exchange(work, what, place, pattern, false, is_store(work) ? in_order : own);
     }
     struct counts once = {0};
     request_add_shared(&once, in_order, UINT32_MAX, what->width);
@@ -255,7 +286,13 @@ static bool add_even(struct event_job *work, const struct instruction *what, con
         return false;
     work->verdict = LAUNCH_ENOUGH; /* what fails from here on ends the counting */
     if (work->job->observer != NULL)
-        show_request(work, what, place, &pattern);
+        show_request(work,
+                     (struct score_request){.phase = PHASE_THREADS,
+                                            .stores = is_store(work),
+                                            .number = work->number,
+                                            .instruction = what,
+                                            .pattern = &pattern},
+                     place);
     const struct tally *tally = &work->job->tallies[work->worker];
     const struct counts *counts = &tally->counts[work->slot], before = *counts;
     const bool added = job_add(work->job, work->worker, work->mapping->array, work->slot, work->stores, &pattern);
@@ -263,7 +300,7 @@ static bool add_even(struct event_job *work, const struct instruction *what, con
         note_traffic(work, &pattern, counts->lines - before.lines);
     if (added && what->joined)
         counts_add_difference(&tally->joined[work->slot], counts, &before);
-    return added && (together == 0 || add_exchange(work, what, &pattern, together));
+    return added && (together == 0 || add_exchange(work, what, place, &pattern, together));
 }
 
 /* Splits the box's dimensions until the lanes move evenly in each part: by whole tiles. */

@@ -102,6 +102,7 @@ static json_t *make_access(struct maker *maker, const struct access_score *score
     put_count(maker, object, "source_line", score->access->line);
     switch (score->phase) {
     case PHASE_THREADS:
+    case PHASE_EXCHANGE:
         break;
     case PHASE_COPY_IN:
         put_text(object, "phase", "copy-in");

@@ -296,6 +296,8 @@ static const char *phase_name(enum phase phase)
         return "copy-in";
     case PHASE_COPY_OUT:
         return "copy-out";
+    case PHASE_EXCHANGE:
+        return "exchange";
     }
     return "";
 }
@@ -318,6 +320,7 @@ static json_t *make_instruction(struct maker *maker, size_t number)
     put_text(object, "space", instruction->shared ? "shared" : "global");
     put_flag(object, "tail", instruction->tail);
     put_text(object, "what", instruction->what);
+    put_flag(object, "joined", instruction->instruction != NULL && instruction->instruction->joined);
     put_number(object, "lane_bytes", instruction->width);
     put_text(object, "cost_unit", instruction->shared ? "wavefronts" : "sectors");
     put_counts(object, &instruction->counts);

@@ -36,6 +36,7 @@ static const char *phase_name(enum phase phase)
     case PHASE_COPY_OUT:
         return "copy-out";
     case PHASE_THREADS:
+    case PHASE_EXCHANGE:
         break;
     }
     return NULL;

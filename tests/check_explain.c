@@ -368,17 +368,19 @@ static void add_counts(struct counts *to, const struct counts *more)
     ck_assert(counts_add(to, more, 1));
 }
 
-/* Sums of an access's instructions by direction, or of a copy. */
+/* Sums of an access's instructions by direction, what its warps exchange by them included, or of a copy. */
 static struct counts sum_explained(const struct explain *explain, enum phase phase, bool stores)
 {
     struct counts sum = {0};
     for (size_t i = 0; i < explain->instruction_count; i++) {
         const struct explain_instruction *one = &explain->instructions[i];
-        if (one->phase != phase || (phase == PHASE_THREADS && one->stores != stores))
+        const bool exchanged =
+            phase == PHASE_THREADS && one->phase == PHASE_EXCHANGE && (one->number >= EXCHANGE_OF_STORE) == stores;
+        if (!exchanged && (one->phase != phase || (phase == PHASE_THREADS && one->stores != stores)))
             continue;
         struct counts counts = one->counts;
-        if (phase != PHASE_THREADS && one->shared)
-            counts.asked_bytes = counts.unique_bytes = 0; /* a copy's bytes count once, on the global side */
+        if (exchanged || (phase != PHASE_THREADS && one->shared))
+            counts.asked_bytes = counts.unique_bytes = 0; /* its bytes count once, on the global side */
         add_counts(&sum, &counts);
     }
     return sum;
@@ -443,12 +445,7 @@ static unsigned compare_with_score(struct bench *bench)
             if (scored->phase == PHASE_THREADS ||
                 (scored->phase == PHASE_COPY_IN ? scored->access->op != ACCESS_WRITE
                                                 : scored->access->op != ACCESS_READ)) {
-                struct counts wanted = scored->counts;
-                /* What a warp exchanges on the way is no request and not shown. */
-                if (scored->phase == PHASE_THREADS && scored->space == SPACE_GLOBAL) {
-                    wanted.instructions = wanted.requests;
-                    wanted.wavefronts = wanted.conflicts = 0;
-                }
+                const struct counts wanted = scored->counts;
                 if (scored->phase == PHASE_THREADS && memcmp(&sum, &wanted, sizeof(sum)) != 0)
                     ck_abort_msg("kernel %s, access %u (%s): requests %llu for %llu, sectors %llu for %llu",
                                  kernel->kernel->name.text, scored->access->number, scored->candidate,

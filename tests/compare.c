@@ -67,6 +67,7 @@ static const char *phase_word(enum phase phase)
 {
     switch (phase) {
     case PHASE_THREADS:
+    case PHASE_EXCHANGE:
         return "";
     case PHASE_COPY_IN:
         return " copy-in";
