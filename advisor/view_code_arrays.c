@@ -321,7 +321,7 @@ static json_t *array_view(const struct code *code, const struct array_code *arra
     put_text(view, "split", split_all(code, a));
     put_number(view, "granule", array_granule(a));
     put(view, "samples", samples_view(code, array));
-    put_text(view, "check_function", name_fresh(code, arena_printf(code->arena, "check_%s", a->name.text)));
+    put_text(view, "check_function", name_fresh(code, arena_printf(code->arena, "check_array_%s", a->name.text)));
     put_text(view, "linear", linear_text(code, a, a->dim_count));
     put(view, "extents", extents_view(code, a));
     put(view, "map", map_view(code, array));

@@ -86,7 +86,7 @@ static uint64_t row_threads(uint64_t pieces, bool straight)
 static const char *row_bounds(uint64_t pieces, bool straight, uint64_t threads)
 {
     enum { MOST = 24 };
-    return straight && threads == ROW_THREADS_MIN && pieces <= MOST ? "THREADS, 12" : "THREADS";
+    return straight && threads == ROW_THREADS_MIN && pieces <= MOST ? ", 12" : "";
 }
 
 /* How an array is converted on the device. Rows: a thread has a group of neighbouring records in registers; a group's

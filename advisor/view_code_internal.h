@@ -43,13 +43,17 @@ bool words_have(const struct words *words, const char *word);   /* of a complete
 bool words_repeat(const struct words *words, const char *word); /* twice or more */
 
 void names_collect(struct code *code);
-/* False after a diagnostic [not-generated] where code cannot be in a namespace that has the layout's name. */
+/* False after diagnostics [not-generated] where code cannot be in a namespace that has the layout's name, or in it
+ * something has a name of CUDA's that the code needs. */
 bool names_allow(const struct code *code);
 /* A name for generated code that is none of the description's: `wanted`, with underscores appended if need be. */
 const char *name_fresh(const struct code *code, const char *wanted);
 /* As name_fresh, and not yet in `taken`, to which it is added. */
 const char *name_take(const struct code *code, struct name_set *taken, const char *wanted);
 bool name_set_add(struct name_set *set, struct arena *arena, const char *name); /* false: it is there */
+/* Whether templates have a local or member of that name, which hides a type or param that is not qualified. */
+bool names_hide(const char *name);
+const char *name_qualified(const struct code *code, const char *name); /* "::particles::Particle" */
 /* For parameters of a view's functions: clashes with fields alone. */
 const char *name_in_view(const struct code *code, const char *wanted);
 /* The fixed words of the templates, each made fresh: {"base": "base", ...}. */

@@ -161,33 +161,100 @@ static bool is_global(const char *name)
 {
     /* clang-format off */
     static const char *const words[] = {
-        "abort", "abs", "acos", "acosh", "asin", "asinh", "assert", "atan", "atan2", "atanh", "atof", "atoi", "atol",
-        "bsearch", "calloc", "cbrt", "ceil", "clearerr", "clock", "cos", "cosh", "ctime", "difftime", "dim3", "div",
-        "erf", "erfc", "exit", "exp", "exp2", "expm1", "fabs", "fclose", "feof", "ferror", "fflush", "fgetc", "fgets",
-        "floor", "fma", "fmax", "fmin", "fmod", "fopen", "fprintf", "fputc", "fputs", "fread", "free", "frexp",
-        "fscanf", "fseek", "ftell", "fwrite", "gamma", "getc", "getchar", "getenv", "getpid", "gmtime", "hypot",
-        "index", "j0", "j1", "jn", "labs", "ldexp", "ldiv", "lgamma", "localtime", "log", "log10", "log1p", "log2",
-        "logb", "longjmp", "malloc", "max", "memchr", "memcmp", "memcpy", "memmove", "memset", "min", "mktime",
-        "modf", "nan", "nearbyint", "perror", "pow", "printf", "putc", "putchar", "puts", "qsort", "raise", "rand",
-        "random", "realloc", "remove", "rename", "rewind", "rindex", "rint", "round", "scanf", "setbuf", "signal",
-        "sin", "sincos", "sinh", "sprintf", "sqrt", "srand", "sscanf", "strcat", "strchr", "strcmp", "strcpy",
-        "strlen", "strncmp", "strncpy", "strstr", "strtod", "strtok", "strtol", "system", "tan", "tanh", "tgamma",
-        "time", "tmpfile", "tmpnam", "trunc", "ungetc", "y0", "y1", "yn",
+        "FILE", "abort", "abs", "acos", "acosh", "all", "any", "asin", "asinh", "assert", "atan", "atan2", "atanh",
+        "atexit", "atof", "atoi", "atol", "ballot", "basename", "bsearch", "calloc", "canonicalize", "cbrt", "ceil",
+        "clearerr", "clock", "clock_t", "clone", "copysign", "cos", "cosh", "cospi", "ctime", "dadd", "daylight",
+        "difftime", "dim3", "div", "dmul", "drem", "dsub", "erf", "erfc", "erfcx", "erfinv", "exit", "exp", "exp10",
+        "exp2", "expm1", "fabs", "fadd", "fclose", "fdim", "fdiv", "fdivide", "feof", "ferror", "fflush", "ffs",
+        "fgetc", "fgets", "finite", "floor", "fma", "fmax", "fmin", "fmod", "fmul", "fopen", "fprintf", "fputc",
+        "fputs", "fread", "free", "frexp", "fscanf", "fseek", "fsub", "ftell", "fwrite", "gamma", "getc", "getchar",
+        "getenv", "getline", "getpid", "gmtime", "hypot", "ilogb", "index", "int16_t", "int32_t", "int64_t", "int8_t",
+        "intptr_t", "isalpha", "isdigit", "isfinite", "isinf", "isnan", "isnormal", "isspace", "j0", "j1", "jn", "labs",
+        "ldexp", "ldiv", "lgamma", "llrint", "llround", "locale_t", "localtime", "log", "log10", "log1p", "log2",
+        "logb", "longjmp", "lrint", "lround", "malloc", "max", "memchr", "memcmp", "memcpy", "memmove", "memset", "min",
+        "mkstemp", "mktemp", "mktime", "modf", "nan", "nearbyint", "nextafter", "norm", "norm3d", "norm4d", "obstack",
+        "pclose", "perror", "popen", "pow", "printf", "ptrdiff_t", "putc", "putchar", "putenv", "puts", "qsort",
+        "quick_exit", "raise", "rand", "random", "rcbrt", "realloc", "realpath", "remainder", "remove", "remquo",
+        "rename", "rewind", "rindex", "rint", "rnorm", "round", "roundeven", "rsqrt", "scalb", "scalbn", "scanf",
+        "select", "setbuf", "setenv", "signal", "signbit", "significand", "sin", "sincos", "sincospi", "sinh", "sinpi",
+        "size_t", "snprintf", "sprintf", "sqrt", "srand", "sscanf", "ssize_t", "stderr", "stdin", "stdout", "strcat",
+        "strchr", "strcmp", "strcpy", "strdup", "strerror", "strlen", "strncat", "strncmp", "strncpy", "strrchr",
+        "strstr", "strtod", "strtof", "strtok", "strtol", "strtoul", "swprintf", "system", "tan", "tanh", "tgamma",
+        "time", "time_t", "timespec", "timeval", "timezone", "tm", "tmpfile", "tmpnam", "tolower", "toupper", "trunc",
+        "tzname", "uint", "uint16_t", "uint32_t", "uint64_t", "uint8_t", "uintptr_t", "ulong", "umax", "umin", "ungetc",
+        "ushort", "vprintf", "wprintf", "y0", "y1", "yn",
     };
     /* clang-format on */
     return type_builtin(name) != NULL ||
            bsearch(name, words, sizeof(words) / sizeof(words[0]), sizeof(words[0]), compare_to_word) != NULL;
 }
 
-bool names_allow(const struct code *code)
+/* What CUDA and HIP declare and generated code uses. */
+static bool is_of_the_platform(const char *name)
+{
+    static const char *const starts[] = {"cuda", "atomic", "hip"};
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+        if (strncmp(name, starts[i], strlen(starts[i])) == 0 && name[strlen(starts[i])] >= 'A' &&
+            name[strlen(starts[i])] <= 'Z')
+            return true;
+    return strcmp(name, "dim3") == 0;
+}
+
+/* Of what stands in the namespace or is a kernel's parameter. */
+static bool allow_name(const struct code *code, const struct name *name, const char *what)
+{
+    if (!is_of_the_platform(name->text))
+        return true;
+    diag_error(code->diags, "not-generated", name->where, "no %s of code can be called '%s', as CUDA has that name",
+               what, name->text);
+    return false;
+}
+
+static bool allow_namespace(const struct code *code)
 {
     const struct name *name = &code->spec->name;
-    if (!is_global(name->text))
+    if (!is_global(name->text) && !is_of_the_platform(name->text))
         return true;
     diag_error(code->diags, "not-generated", name->where, "no namespace can be called '%s', as C or CUDA has that name",
                name->text);
     diag_note(code->diags, "call the layout '%s_layout'", name->text);
     return false;
+}
+
+bool names_allow(const struct code *code)
+{
+    const struct spec *spec = code->spec;
+    bool fine = allow_namespace(code);
+    for (const struct type *type = spec->types; type != NULL; type = type->next)
+        fine = allow_name(code, &type->name, "type") && fine;
+    for (const struct kernel *kernel = spec->kernels; kernel != NULL; kernel = kernel->next)
+        fine = allow_name(code, &kernel->name, "kernel") && fine;
+    for (size_t i = 0; i < spec->param_count; i++)
+        fine = allow_name(code, &spec->params[i].name, "constant") && fine;
+    for (const struct table *table = spec->tables; table != NULL; table = table->next)
+        fine = allow_name(code, &table->name, "table") && fine;
+    for (const struct array *array = spec->arrays; array != NULL; array = array->next)
+        fine = allow_name(code, &array->name, "array") && fine;
+    return fine;
+}
+
+bool names_hide(const char *name)
+{
+    /* clang-format off */
+    static const char *const words[] = {
+        "array", "arrays", "back", "block", "block_x", "block_y", "block_z", "blocks", "body", "bytes",
+        "copies", "count", "from", "good", "grid", "grid_x", "grid_y", "grid_z", "groups", "i", "inside", "j", "k",
+        "kernel", "memory", "none", "outside", "part", "place", "plane", "planes", "rest", "run", "shared_bytes",
+        "size", "stride", "sums", "thread", "threads", "tile", "timed", "to", "trip", "trips", "us", "view", "whole",
+        "word", "words",
+    };
+    /* clang-format on */
+    return bsearch(name, words, sizeof(words) / sizeof(words[0]), sizeof(words[0]), compare_to_word) != NULL;
+}
+
+const char *name_qualified(const struct code *code, const char *name)
+{
+    return arena_printf(code->arena, "::%s::%s", code->spec->name.text, name);
 }
 
 const char *name_fresh(const struct code *code, const char *wanted)
@@ -222,7 +289,7 @@ static const char *const template_words[] = {
     "copy_out", "copy_box", "swizzled", "layout", "reference", "visit", "visit_places", "visit_offsets", "visit_reads",
     "visit_writes", "visit_adds", "check_all", "launch_all", "make_one", "add_one", "copy_word", "pieces", "count", "past",
     "leaf", "from", "to", "get_together", "set_together", "exchange",
-    "load_together", "store_together", "begin", "end", "layout_of",
+    "load_together", "store_together", "begin", "end", "layout_of", "kernel", "grid", "block", "At", "THREADS",
 };
 /* clang-format on */
 
@@ -238,6 +305,6 @@ const char *param_name(const struct code *code, const char *param)
 {
     for (size_t i = 0; i < code->spec->param_count; i++)
         if (strcmp(code->spec->params[i].name.text, param) == 0)
-            return code->param_names[i];
+            return names_hide(param) ? name_qualified(code, code->param_names[i]) : code->param_names[i];
     return param;
 }

@@ -61,8 +61,9 @@ const char *type_text(const struct code *code, const struct type *type)
     if (type->kind == TYPE_SCALAR)
         return scalar_text(type->scalar);
     /* A member of a class may not have the name of a type that the class uses, unless the type is qualified. */
-    if (words_have(&code->fields, type->name.text) || words_repeat(&code->globals, type->name.text))
-        return arena_printf(code->arena, "::%s::%s", code->spec->name.text, type->name.text);
+    if (words_have(&code->fields, type->name.text) || words_repeat(&code->globals, type->name.text) ||
+        names_hide(type->name.text))
+        return name_qualified(code, type->name.text);
     return type->name.text;
 }
 

@@ -84,55 +84,55 @@ static inline int64_t bonds_bonds_bytes(const struct bonds_bonds *view)
 /* issued.day */
 static inline int32_t *bonds_bonds_issued_day(const struct bonds_bonds *view, int64_t i)
 {
-    return (int32_t *)(view->base + i * 4);
+    return (void *)(view->base + i * 4);
 }
 
 /* issued.month */
 static inline int32_t *bonds_bonds_issued_month(const struct bonds_bonds *view, int64_t i)
 {
-    return (int32_t *)(view->base + 1 * bonds_bonds_column(view, 4) + i * 4);
+    return (void *)(view->base + 1 * bonds_bonds_column(view, 4) + i * 4);
 }
 
 /* issued.year */
 static inline int32_t *bonds_bonds_issued_year(const struct bonds_bonds *view, int64_t i)
 {
-    return (int32_t *)(view->base + 2 * bonds_bonds_column(view, 4) + i * 4);
+    return (void *)(view->base + 2 * bonds_bonds_column(view, 4) + i * 4);
 }
 
 /* issued.serial */
 static inline int32_t *bonds_bonds_issued_serial(const struct bonds_bonds *view, int64_t i)
 {
-    return (int32_t *)(view->base + 3 * bonds_bonds_column(view, 4) + i * 4);
+    return (void *)(view->base + 3 * bonds_bonds_column(view, 4) + i * 4);
 }
 
 /* matures.day */
 static inline int32_t *bonds_bonds_matures_day(const struct bonds_bonds *view, int64_t i)
 {
-    return (int32_t *)(view->base + 4 * bonds_bonds_column(view, 4) + i * 4);
+    return (void *)(view->base + 4 * bonds_bonds_column(view, 4) + i * 4);
 }
 
 /* matures.month */
 static inline int32_t *bonds_bonds_matures_month(const struct bonds_bonds *view, int64_t i)
 {
-    return (int32_t *)(view->base + 5 * bonds_bonds_column(view, 4) + i * 4);
+    return (void *)(view->base + 5 * bonds_bonds_column(view, 4) + i * 4);
 }
 
 /* matures.year */
 static inline int32_t *bonds_bonds_matures_year(const struct bonds_bonds *view, int64_t i)
 {
-    return (int32_t *)(view->base + 6 * bonds_bonds_column(view, 4) + i * 4);
+    return (void *)(view->base + 6 * bonds_bonds_column(view, 4) + i * 4);
 }
 
 /* matures.serial */
 static inline int32_t *bonds_bonds_matures_serial(const struct bonds_bonds *view, int64_t i)
 {
-    return (int32_t *)(view->base + 7 * bonds_bonds_column(view, 4) + i * 4);
+    return (void *)(view->base + 7 * bonds_bonds_column(view, 4) + i * 4);
 }
 
 /* rate */
 static inline float *bonds_bonds_rate(const struct bonds_bonds *view, int64_t i)
 {
-    return (float *)(view->base + 8 * bonds_bonds_column(view, 4) + i * 4);
+    return (void *)(view->base + 8 * bonds_bonds_column(view, 4) + i * 4);
 }
 
 /* interest: aos; an allocation begins 0 bytes past a multiple of 256 */
@@ -155,7 +155,7 @@ static inline int64_t bonds_interest_bytes(const struct bonds_interest *view)
 /* The record itself */
 static inline float *bonds_interest_at(const struct bonds_interest *view, int64_t i)
 {
-    return (float *)(view->base + i * 4);
+    return (void *)(view->base + i * 4);
 }
 
 #endif

@@ -20,7 +20,11 @@
 #include "bonds_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace bonds {
 
@@ -1428,7 +1432,7 @@ inline void print_timings()
 
 } // namespace sw
 
-inline void check_bonds()
+inline void check_array_bonds()
 {
     bonds_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1467,7 +1471,7 @@ inline void check_bonds()
     sw::check_view<true, false, Bond, void>("bonds, 1037", view);
 }
 
-inline void check_interest()
+inline void check_array_interest()
 {
     interest_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1666,8 +1670,8 @@ inline void launch_only_mature(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_bonds();
-    check_interest();
+    check_array_bonds();
+    check_array_interest();
     check_kernel_accrue();
     check_kernel_mature();
     sw::print_timings();

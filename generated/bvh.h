@@ -60,25 +60,25 @@ static inline int64_t bvh_nodes_bytes(const struct bvh_nodes *view)
 /* lower[3] */
 static inline float *bvh_nodes_lower(const struct bvh_nodes *view, int64_t i, int64_t q0)
 {
-    return (float *)(view->base + i * 32 + q0 * 4);
+    return (void *)(view->base + i * 32 + q0 * 4);
 }
 
 /* upper[3] */
 static inline float *bvh_nodes_upper(const struct bvh_nodes *view, int64_t i, int64_t q0)
 {
-    return (float *)(view->base + i * 32 + 12 + q0 * 4);
+    return (void *)(view->base + i * 32 + 12 + q0 * 4);
 }
 
 /* left */
 static inline int32_t *bvh_nodes_left(const struct bvh_nodes *view, int64_t i)
 {
-    return (int32_t *)(view->base + i * 32 + 24);
+    return (void *)(view->base + i * 32 + 24);
 }
 
 /* right */
 static inline int32_t *bvh_nodes_right(const struct bvh_nodes *view, int64_t i)
 {
-    return (int32_t *)(view->base + i * 32 + 28);
+    return (void *)(view->base + i * 32 + 28);
 }
 
 #endif

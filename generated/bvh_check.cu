@@ -19,7 +19,11 @@
 #include "bvh_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace bvh {
 
@@ -1433,7 +1437,7 @@ inline std::vector<std::int32_t> make_target()
     return sw::uniform<std::int32_t>(65536, 131072, std::uint64_t(0));
 }
 
-inline void check_nodes()
+inline void check_array_nodes()
 {
     nodes_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1664,7 +1668,7 @@ inline void launch_only_refit(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_nodes();
+    check_array_nodes();
     check_kernel_trace();
     check_kernel_refit();
     sw::print_timings();

@@ -68,7 +68,7 @@ static inline int64_t convolution_image_bytes(const struct convolution_image *vi
 /* The record itself */
 static inline float *convolution_image_at(const struct convolution_image *view, int64_t i, int64_t j)
 {
-    return (float *)(view->base + (i * view->extent_1 + j) * 4);
+    return (void *)(view->base + (i * view->extent_1 + j) * 4);
 }
 
 /* passed: row-major; an allocation begins 0 bytes past a multiple of 256 */
@@ -92,7 +92,7 @@ static inline int64_t convolution_passed_bytes(const struct convolution_passed *
 /* The record itself */
 static inline float *convolution_passed_at(const struct convolution_passed *view, int64_t i, int64_t j)
 {
-    return (float *)(view->base + (i * view->extent_1 + j) * 4);
+    return (void *)(view->base + (i * view->extent_1 + j) * 4);
 }
 
 /* filtered: row-major; an allocation begins 0 bytes past a multiple of 256 */
@@ -116,7 +116,7 @@ static inline int64_t convolution_filtered_bytes(const struct convolution_filter
 /* The record itself */
 static inline float *convolution_filtered_at(const struct convolution_filtered *view, int64_t i, int64_t j)
 {
-    return (float *)(view->base + (i * view->extent_1 + j) * 4);
+    return (void *)(view->base + (i * view->extent_1 + j) * 4);
 }
 
 /* line: row-major; an allocation begins 0 bytes past a multiple of 256 */
@@ -140,7 +140,7 @@ static inline int64_t convolution_line_bytes(const struct convolution_line *view
 /* The record itself */
 static inline float *convolution_line_at(const struct convolution_line *view, int64_t i, int64_t j)
 {
-    return (float *)(view->base + (i * view->extent_1 + j) * 4);
+    return (void *)(view->base + (i * view->extent_1 + j) * 4);
 }
 
 /* slab: pitch(328); an allocation begins 0 bytes past a multiple of 256 */
@@ -164,7 +164,7 @@ static inline int64_t convolution_slab_bytes(const struct convolution_slab *view
 /* The record itself */
 static inline float *convolution_slab_at(const struct convolution_slab *view, int64_t i, int64_t j)
 {
-    return (float *)(view->base + i * 328 + j * 4);
+    return (void *)(view->base + i * 328 + j * 4);
 }
 
 #endif

@@ -23,7 +23,11 @@
 #include "convolution_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace convolution {
 
@@ -1538,7 +1542,7 @@ inline void print_timings()
 
 } // namespace sw
 
-inline void check_image()
+inline void check_array_image()
 {
     image_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1554,7 +1558,7 @@ inline void check_image()
     sw::check_view<true, true, float, void>("image, 5 x 37", view);
 }
 
-inline void check_passed()
+inline void check_array_passed()
 {
     passed_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1570,7 +1574,7 @@ inline void check_passed()
     sw::check_view<true, true, float, void>("passed, 5 x 37", view);
 }
 
-inline void check_filtered()
+inline void check_array_filtered()
 {
     filtered_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1586,7 +1590,7 @@ inline void check_filtered()
     sw::check_view<true, true, float, void>("filtered, 5 x 37", view);
 }
 
-inline void check_line()
+inline void check_array_line()
 {
     line_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1602,7 +1606,7 @@ inline void check_line()
     sw::check_view<false, true, float, void>("line, 4 x 37", view);
 }
 
-inline void check_slab()
+inline void check_array_slab()
 {
     slab_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1905,11 +1909,11 @@ inline void launch_only_columns(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_image();
-    check_passed();
-    check_filtered();
-    check_line();
-    check_slab();
+    check_array_image();
+    check_array_passed();
+    check_array_filtered();
+    check_array_line();
+    check_array_slab();
     check_kernel_rows();
     check_kernel_columns();
     sw::print_timings();

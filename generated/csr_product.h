@@ -68,13 +68,13 @@ static inline int64_t csr_product_entries_bytes(const struct csr_product_entries
 /* value */
 static inline float *csr_product_entries_value(const struct csr_product_entries *view, int64_t i)
 {
-    return (float *)(view->base + i * 8);
+    return (void *)(view->base + i * 8);
 }
 
 /* column */
 static inline int32_t *csr_product_entries_column(const struct csr_product_entries *view, int64_t i)
 {
-    return (int32_t *)(view->base + i * 8 + 4);
+    return (void *)(view->base + i * 8 + 4);
 }
 
 /* starts: aos; an allocation begins 0 bytes past a multiple of 256 */
@@ -97,7 +97,7 @@ static inline int64_t csr_product_starts_bytes(const struct csr_product_starts *
 /* The record itself */
 static inline int32_t *csr_product_starts_at(const struct csr_product_starts *view, int64_t i)
 {
-    return (int32_t *)(view->base + i * 4);
+    return (void *)(view->base + i * 4);
 }
 
 /* x: aos; an allocation begins 0 bytes past a multiple of 256 */
@@ -120,7 +120,7 @@ static inline int64_t csr_product_x_bytes(const struct csr_product_x *view)
 /* The record itself */
 static inline float *csr_product_x_at(const struct csr_product_x *view, int64_t i)
 {
-    return (float *)(view->base + i * 4);
+    return (void *)(view->base + i * 4);
 }
 
 /* y: aos; an allocation begins 0 bytes past a multiple of 256 */
@@ -143,7 +143,7 @@ static inline int64_t csr_product_y_bytes(const struct csr_product_y *view)
 /* The record itself */
 static inline float *csr_product_y_at(const struct csr_product_y *view, int64_t i)
 {
-    return (float *)(view->base + i * 4);
+    return (void *)(view->base + i * 4);
 }
 
 #endif

@@ -22,7 +22,11 @@
 #include "csr_product_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace csr_product {
 
@@ -1491,7 +1495,7 @@ inline std::vector<std::int32_t> make_column()
     return sw::uniform<std::int32_t>(2097152, 131072, std::uint64_t(2));
 }
 
-inline void check_entries()
+inline void check_array_entries()
 {
     entries_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1509,7 +1513,7 @@ inline void check_entries()
     sw::check_view<true, true, Entry, void>("entries, 1037", view);
 }
 
-inline void check_starts()
+inline void check_array_starts()
 {
     starts_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1524,7 +1528,7 @@ inline void check_starts()
     sw::check_view<true, true, std::int32_t, void>("starts, 1037", view);
 }
 
-inline void check_x()
+inline void check_array_x()
 {
     x_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1539,7 +1543,7 @@ inline void check_x()
     sw::check_view<true, true, float, void>("x, 1037", view);
 }
 
-inline void check_y()
+inline void check_array_y()
 {
     y_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1802,10 +1806,10 @@ inline void launch_only_scale(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_entries();
-    check_starts();
-    check_x();
-    check_y();
+    check_array_entries();
+    check_array_starts();
+    check_array_x();
+    check_array_y();
     check_kernel_product();
     check_kernel_scale();
     sw::print_timings();

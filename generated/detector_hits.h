@@ -82,25 +82,25 @@ static inline int64_t detector_hits_hits_bytes(const struct detector_hits_hits *
 /* channel[2] */
 static inline uint32_t *detector_hits_hits_channel(const struct detector_hits_hits *view, int64_t i, int64_t q0)
 {
-    return (uint32_t *)(view->base + i * 8 + q0 * 4);
+    return (void *)(view->base + i * 8 + q0 * 4);
 }
 
 /* activation */
 static inline float *detector_hits_hits_activation(const struct detector_hits_hits *view, int64_t i)
 {
-    return (float *)(view->base + detector_hits_hits_start_1(view) + i * 4);
+    return (void *)(view->base + detector_hits_hits_start_1(view) + i * 4);
 }
 
 /* time */
 static inline float *detector_hits_hits_time(const struct detector_hits_hits *view, int64_t i)
 {
-    return (float *)(view->base + detector_hits_hits_start_1(view) + 1 * detector_hits_hits_column(view, 4) + i * 4);
+    return (void *)(view->base + detector_hits_hits_start_1(view) + 1 * detector_hits_hits_column(view, 4) + i * 4);
 }
 
 /* module */
 static inline uint32_t *detector_hits_hits_module(const struct detector_hits_hits *view, int64_t i)
 {
-    return (uint32_t *)(view->base + detector_hits_hits_start_1(view) + 2 * detector_hits_hits_column(view, 4) + i * 4);
+    return (void *)(view->base + detector_hits_hits_start_1(view) + 2 * detector_hits_hits_column(view, 4) + i * 4);
 }
 
 /* label: aos; an allocation begins 0 bytes past a multiple of 256 */
@@ -123,7 +123,7 @@ static inline int64_t detector_hits_label_bytes(const struct detector_hits_label
 /* The record itself */
 static inline uint32_t *detector_hits_label_at(const struct detector_hits_label *view, int64_t i)
 {
-    return (uint32_t *)(view->base + i * 4);
+    return (void *)(view->base + i * 4);
 }
 
 /* tally: aos; an allocation begins 0 bytes past a multiple of 256 */
@@ -146,7 +146,7 @@ static inline int64_t detector_hits_tally_bytes(const struct detector_hits_tally
 /* The record itself */
 static inline uint32_t *detector_hits_tally_at(const struct detector_hits_tally *view, int64_t i)
 {
-    return (uint32_t *)(view->base + i * 4);
+    return (void *)(view->base + i * 4);
 }
 
 #endif

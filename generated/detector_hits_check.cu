@@ -21,7 +21,11 @@
 #include "detector_hits_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace detector_hits {
 
@@ -1510,7 +1514,7 @@ inline std::vector<std::int32_t> make_module_of()
     return sw::sorted<std::int32_t>(262144, 18000, std::uint64_t(0));
 }
 
-inline void check_hits()
+inline void check_array_hits()
 {
     hits_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1534,7 +1538,7 @@ inline void check_hits()
     sw::check_view<true, false, Hit, void>("hits, 1037", view);
 }
 
-inline void check_label()
+inline void check_array_label()
 {
     label_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1549,7 +1553,7 @@ inline void check_label()
     sw::check_view<true, true, std::uint32_t, void>("label, 1037", view);
 }
 
-inline void check_tally()
+inline void check_array_tally()
 {
     tally_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1887,9 +1891,9 @@ inline void launch_only_count(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_hits();
-    check_label();
-    check_tally();
+    check_array_hits();
+    check_array_label();
+    check_array_tally();
     check_kernel_calibrate();
     check_kernel_cluster();
     check_kernel_count();

@@ -60,7 +60,7 @@ static inline int64_t event_momenta_events_bytes(const struct event_momenta_even
 /* p[4][4] */
 static inline double *event_momenta_events_p(const struct event_momenta_events *view, int64_t i, int64_t q0, int64_t q1)
 {
-    return (double *)(view->base + (q0 * 4 + q1) * event_momenta_events_column(view, 8) + i * 8);
+    return (void *)(view->base + (q0 * 4 + q1) * event_momenta_events_column(view, 8) + i * 8);
 }
 
 /* weights: aos; an allocation begins 0 bytes past a multiple of 256 */
@@ -83,7 +83,7 @@ static inline int64_t event_momenta_weights_bytes(const struct event_momenta_wei
 /* The record itself */
 static inline double *event_momenta_weights_at(const struct event_momenta_weights *view, int64_t i)
 {
-    return (double *)(view->base + i * 8);
+    return (void *)(view->base + i * 8);
 }
 
 #endif

@@ -20,7 +20,11 @@
 #include "event_momenta_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace event_momenta {
 
@@ -1415,7 +1419,7 @@ inline void print_timings()
 
 } // namespace sw
 
-inline void check_events()
+inline void check_array_events()
 {
     events_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1430,7 +1434,7 @@ inline void check_events()
     sw::check_view<true, false, Event, void>("events, 1037", view);
 }
 
-inline void check_weights()
+inline void check_array_weights()
 {
     weights_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1645,8 +1649,8 @@ inline void launch_only_transverse(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_events();
-    check_weights();
+    check_array_events();
+    check_array_weights();
     check_kernel_matrix_element();
     check_kernel_transverse();
     sw::print_timings();

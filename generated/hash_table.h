@@ -59,13 +59,13 @@ static inline int64_t hash_table_slots_bytes(const struct hash_table_slots *view
 /* key */
 static inline uint32_t *hash_table_slots_key(const struct hash_table_slots *view, int64_t i)
 {
-    return (uint32_t *)(view->base + (i >> 3) * 64 + (i & 7) * 4);
+    return (void *)(view->base + (i >> 3) * 64 + (i & 7) * 4);
 }
 
 /* value */
 static inline uint32_t *hash_table_slots_value(const struct hash_table_slots *view, int64_t i)
 {
-    return (uint32_t *)(view->base + (i >> 3) * 64 + 32 + (i & 7) * 4);
+    return (void *)(view->base + (i >> 3) * 64 + 32 + (i & 7) * 4);
 }
 
 /* found: aos; an allocation begins 0 bytes past a multiple of 256 */
@@ -88,7 +88,7 @@ static inline int64_t hash_table_found_bytes(const struct hash_table_found *view
 /* The record itself */
 static inline uint32_t *hash_table_found_at(const struct hash_table_found *view, int64_t i)
 {
-    return (uint32_t *)(view->base + i * 4);
+    return (void *)(view->base + i * 4);
 }
 
 #endif

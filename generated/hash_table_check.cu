@@ -20,7 +20,11 @@
 #include "hash_table_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace hash_table {
 
@@ -1445,7 +1449,7 @@ inline std::vector<std::int32_t> make_place()
     return sw::permutation<std::int32_t>(1048576, std::uint64_t(4));
 }
 
-inline void check_slots()
+inline void check_array_slots()
 {
     slots_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1463,7 +1467,7 @@ inline void check_slots()
     sw::check_view<true, false, Slot, void>("slots, 1037", view);
 }
 
-inline void check_found()
+inline void check_array_found()
 {
     found_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1820,8 +1824,8 @@ inline void launch_only_sweep(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_slots();
-    check_found();
+    check_array_slots();
+    check_array_found();
     check_kernel_lookup();
     check_kernel_insert();
     check_kernel_sweep();

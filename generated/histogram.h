@@ -55,7 +55,7 @@ static inline int64_t histogram_data_bytes(const struct histogram_data *view)
 /* The record itself */
 static inline uint8_t *histogram_data_at(const struct histogram_data *view, int64_t i)
 {
-    return (uint8_t *)(view->base + i * 1);
+    return (void *)(view->base + i * 1);
 }
 
 /* counters: row-major; an allocation begins 0 bytes past a multiple of 256 */
@@ -79,7 +79,7 @@ static inline int64_t histogram_counters_bytes(const struct histogram_counters *
 /* The record itself */
 static inline uint8_t *histogram_counters_at(const struct histogram_counters *view, int64_t i, int64_t j)
 {
-    return (uint8_t *)(view->base + (i * view->extent_1 + j) * 1);
+    return (void *)(view->base + (i * view->extent_1 + j) * 1);
 }
 
 /* bins: row-major; an allocation begins 0 bytes past a multiple of 256 */
@@ -103,7 +103,7 @@ static inline int64_t histogram_bins_bytes(const struct histogram_bins *view)
 /* The record itself */
 static inline uint32_t *histogram_bins_at(const struct histogram_bins *view, int64_t i, int64_t j)
 {
-    return (uint32_t *)(view->base + (i * view->extent_1 + j) * 4);
+    return (void *)(view->base + (i * view->extent_1 + j) * 4);
 }
 
 #endif

@@ -21,7 +21,11 @@
 #include "histogram_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace histogram {
 
@@ -1451,7 +1455,7 @@ inline std::vector<std::int32_t> make_bin()
     return sw::uniform<std::int32_t>(1048576, 64, std::uint64_t(0));
 }
 
-inline void check_data()
+inline void check_array_data()
 {
     data_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1466,7 +1470,7 @@ inline void check_data()
     sw::check_view<true, true, std::uint8_t, void>("data, 1037", view);
 }
 
-inline void check_counters()
+inline void check_array_counters()
 {
     counters_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1482,7 +1486,7 @@ inline void check_counters()
     sw::check_view<false, true, std::uint8_t, void>("counters, 5 x 37", view);
 }
 
-inline void check_bins()
+inline void check_array_bins()
 {
     bins_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1668,9 +1672,9 @@ inline void launch_only_count(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_data();
-    check_counters();
-    check_bins();
+    check_array_data();
+    check_array_counters();
+    check_array_bins();
     check_kernel_count();
     sw::print_timings();
     return sw::finish();

@@ -62,19 +62,19 @@ static inline int64_t image_to_grey_frame_bytes(const struct image_to_grey_frame
 /* red */
 static inline uint8_t *image_to_grey_frame_red(const struct image_to_grey_frame *view, int64_t i, int64_t j)
 {
-    return (uint8_t *)(view->base + (i * view->extent_1 + j) * 3);
+    return (void *)(view->base + (i * view->extent_1 + j) * 3);
 }
 
 /* green */
 static inline uint8_t *image_to_grey_frame_green(const struct image_to_grey_frame *view, int64_t i, int64_t j)
 {
-    return (uint8_t *)(view->base + (i * view->extent_1 + j) * 3 + 1);
+    return (void *)(view->base + (i * view->extent_1 + j) * 3 + 1);
 }
 
 /* blue */
 static inline uint8_t *image_to_grey_frame_blue(const struct image_to_grey_frame *view, int64_t i, int64_t j)
 {
-    return (uint8_t *)(view->base + (i * view->extent_1 + j) * 3 + 2);
+    return (void *)(view->base + (i * view->extent_1 + j) * 3 + 2);
 }
 
 /* grey: row-major; an allocation begins 0 bytes past a multiple of 256 */
@@ -98,7 +98,7 @@ static inline int64_t image_to_grey_grey_bytes(const struct image_to_grey_grey *
 /* The record itself */
 static inline uint8_t *image_to_grey_grey_at(const struct image_to_grey_grey *view, int64_t i, int64_t j)
 {
-    return (uint8_t *)(view->base + (i * view->extent_1 + j) * 1);
+    return (void *)(view->base + (i * view->extent_1 + j) * 1);
 }
 
 #endif

@@ -20,7 +20,11 @@
 #include "image_to_grey_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace image_to_grey {
 
@@ -1355,7 +1359,7 @@ inline void print_timings()
 
 } // namespace sw
 
-inline void check_frame()
+inline void check_array_frame()
 {
     frame_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1377,7 +1381,7 @@ inline void check_frame()
     sw::check_view<true, true, Pixel, void>("frame, 5 x 37", view);
 }
 
-inline void check_grey()
+inline void check_array_grey()
 {
     grey_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1500,8 +1504,8 @@ inline void launch_only_to_grey(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_frame();
-    check_grey();
+    check_array_frame();
+    check_array_grey();
     check_kernel_to_grey();
     sw::print_timings();
     return sw::finish();

@@ -61,7 +61,7 @@ static inline int64_t lbm_d2q9_before_bytes(const struct lbm_d2q9_before *view)
 /* f[9] */
 static inline float *lbm_d2q9_before_f(const struct lbm_d2q9_before *view, int64_t i, int64_t q0)
 {
-    return (float *)(view->base + q0 * lbm_d2q9_before_column(view, 4) + i * 4);
+    return (void *)(view->base + q0 * lbm_d2q9_before_column(view, 4) + i * 4);
 }
 
 /* after: soa; an allocation begins 0 bytes past a multiple of 256 */
@@ -90,7 +90,7 @@ static inline int64_t lbm_d2q9_after_bytes(const struct lbm_d2q9_after *view)
 /* f[9] */
 static inline float *lbm_d2q9_after_f(const struct lbm_d2q9_after *view, int64_t i, int64_t q0)
 {
-    return (float *)(view->base + q0 * lbm_d2q9_after_column(view, 4) + i * 4);
+    return (void *)(view->base + q0 * lbm_d2q9_after_column(view, 4) + i * 4);
 }
 
 #endif

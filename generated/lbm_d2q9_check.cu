@@ -20,7 +20,11 @@
 #include "lbm_d2q9_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace lbm_d2q9 {
 
@@ -1471,7 +1475,7 @@ inline std::vector<std::int32_t> make_cy()
     };
 }
 
-inline void check_before()
+inline void check_array_before()
 {
     before_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1486,7 +1490,7 @@ inline void check_before()
     sw::check_view<true, false, Cell, void>("before, 1037", view);
 }
 
-inline void check_after()
+inline void check_array_after()
 {
     after_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1738,8 +1742,8 @@ inline void launch_only_lid(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_before();
-    check_after();
+    check_array_before();
+    check_array_after();
     check_kernel_stream_collide();
     check_kernel_lid();
     sw::print_timings();

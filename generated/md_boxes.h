@@ -115,67 +115,67 @@ static inline int64_t md_boxes_boxes_bytes(const struct md_boxes_boxes *view)
 /* x */
 static inline int32_t *md_boxes_boxes_x(const struct md_boxes_boxes *view, int64_t i)
 {
-    return (int32_t *)(view->base + i * 656);
+    return (void *)(view->base + i * 656);
 }
 
 /* y */
 static inline int32_t *md_boxes_boxes_y(const struct md_boxes_boxes *view, int64_t i)
 {
-    return (int32_t *)(view->base + i * 656 + 4);
+    return (void *)(view->base + i * 656 + 4);
 }
 
 /* z */
 static inline int32_t *md_boxes_boxes_z(const struct md_boxes_boxes *view, int64_t i)
 {
-    return (int32_t *)(view->base + i * 656 + 8);
+    return (void *)(view->base + i * 656 + 8);
 }
 
 /* number */
 static inline int32_t *md_boxes_boxes_number(const struct md_boxes_boxes *view, int64_t i)
 {
-    return (int32_t *)(view->base + i * 656 + 12);
+    return (void *)(view->base + i * 656 + 12);
 }
 
 /* offset */
 static inline int64_t *md_boxes_boxes_offset(const struct md_boxes_boxes *view, int64_t i)
 {
-    return (int64_t *)(view->base + i * 656 + 16);
+    return (void *)(view->base + i * 656 + 16);
 }
 
 /* count */
 static inline int32_t *md_boxes_boxes_count(const struct md_boxes_boxes *view, int64_t i)
 {
-    return (int32_t *)(view->base + i * 656 + 24);
+    return (void *)(view->base + i * 656 + 24);
 }
 
 /* near[26].x */
 static inline int32_t *md_boxes_boxes_near_x(const struct md_boxes_boxes *view, int64_t i, int64_t q0)
 {
-    return (int32_t *)(view->base + i * 656 + 32 + q0 * 24);
+    return (void *)(view->base + i * 656 + 32 + q0 * 24);
 }
 
 /* near[26].y */
 static inline int32_t *md_boxes_boxes_near_y(const struct md_boxes_boxes *view, int64_t i, int64_t q0)
 {
-    return (int32_t *)(view->base + i * 656 + 36 + q0 * 24);
+    return (void *)(view->base + i * 656 + 36 + q0 * 24);
 }
 
 /* near[26].z */
 static inline int32_t *md_boxes_boxes_near_z(const struct md_boxes_boxes *view, int64_t i, int64_t q0)
 {
-    return (int32_t *)(view->base + i * 656 + 40 + q0 * 24);
+    return (void *)(view->base + i * 656 + 40 + q0 * 24);
 }
 
 /* near[26].number */
 static inline int32_t *md_boxes_boxes_near_number(const struct md_boxes_boxes *view, int64_t i, int64_t q0)
 {
-    return (int32_t *)(view->base + i * 656 + 44 + q0 * 24);
+    return (void *)(view->base + i * 656 + 44 + q0 * 24);
 }
 
 /* near[26].offset */
 static inline int64_t *md_boxes_boxes_near_offset(const struct md_boxes_boxes *view, int64_t i, int64_t q0)
 {
-    return (int64_t *)(view->base + i * 656 + 48 + q0 * 24);
+    return (void *)(view->base + i * 656 + 48 + q0 * 24);
 }
 
 /* atoms: aos; an allocation begins 0 bytes past a multiple of 256 */
@@ -198,25 +198,25 @@ static inline int64_t md_boxes_atoms_bytes(const struct md_boxes_atoms *view)
 /* v */
 static inline double *md_boxes_atoms_v(const struct md_boxes_atoms *view, int64_t i)
 {
-    return (double *)(view->base + i * 32);
+    return (void *)(view->base + i * 32);
 }
 
 /* x */
 static inline double *md_boxes_atoms_x(const struct md_boxes_atoms *view, int64_t i)
 {
-    return (double *)(view->base + i * 32 + 8);
+    return (void *)(view->base + i * 32 + 8);
 }
 
 /* y */
 static inline double *md_boxes_atoms_y(const struct md_boxes_atoms *view, int64_t i)
 {
-    return (double *)(view->base + i * 32 + 16);
+    return (void *)(view->base + i * 32 + 16);
 }
 
 /* z */
 static inline double *md_boxes_atoms_z(const struct md_boxes_atoms *view, int64_t i)
 {
-    return (double *)(view->base + i * 32 + 24);
+    return (void *)(view->base + i * 32 + 24);
 }
 
 /* force: soa; an allocation begins 0 bytes past a multiple of 256 */
@@ -245,25 +245,25 @@ static inline int64_t md_boxes_force_bytes(const struct md_boxes_force *view)
 /* v */
 static inline double *md_boxes_force_v(const struct md_boxes_force *view, int64_t i)
 {
-    return (double *)(view->base + i * 8);
+    return (void *)(view->base + i * 8);
 }
 
 /* x */
 static inline double *md_boxes_force_x(const struct md_boxes_force *view, int64_t i)
 {
-    return (double *)(view->base + 1 * md_boxes_force_column(view, 8) + i * 8);
+    return (void *)(view->base + 1 * md_boxes_force_column(view, 8) + i * 8);
 }
 
 /* y */
 static inline double *md_boxes_force_y(const struct md_boxes_force *view, int64_t i)
 {
-    return (double *)(view->base + 2 * md_boxes_force_column(view, 8) + i * 8);
+    return (void *)(view->base + 2 * md_boxes_force_column(view, 8) + i * 8);
 }
 
 /* z */
 static inline double *md_boxes_force_z(const struct md_boxes_force *view, int64_t i)
 {
-    return (double *)(view->base + 3 * md_boxes_force_column(view, 8) + i * 8);
+    return (void *)(view->base + 3 * md_boxes_force_column(view, 8) + i * 8);
 }
 
 #endif

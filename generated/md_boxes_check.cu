@@ -21,7 +21,11 @@
 #include "md_boxes_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace md_boxes {
 
@@ -1562,7 +1566,7 @@ inline void print_timings()
 
 } // namespace sw
 
-inline void check_boxes()
+inline void check_array_boxes()
 {
     boxes_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1607,7 +1611,7 @@ inline void check_boxes()
     sw::check_view<true, true, Box, void>("boxes, 1037", view);
 }
 
-inline void check_atoms()
+inline void check_array_atoms()
 {
     atoms_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1631,7 +1635,7 @@ inline void check_atoms()
     sw::check_view<true, true, Atom, atoms_exchange>("atoms, 1037", view);
 }
 
-inline void check_force()
+inline void check_array_force()
 {
     force_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1787,9 +1791,9 @@ inline void launch_only_forces(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_boxes();
-    check_atoms();
-    check_force();
+    check_array_boxes();
+    check_array_atoms();
+    check_array_force();
     check_kernel_forces();
     sw::print_timings();
     return sw::finish();

@@ -174,7 +174,7 @@ __device__ inline void move_out_once(unsigned char *value, const unsigned char *
 {
 #ifdef __CUDA_ARCH__
     if constexpr (BYTES == 16) {
-        uint4 part;
+        ::uint4 part;
         asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
                      : "=r"(part.x), "=r"(part.y), "=r"(part.z), "=r"(part.w)
                      : "l"(__cvta_generic_to_global(memory)));
@@ -190,9 +190,9 @@ __device__ inline void move_in_once(unsigned char *memory, const unsigned char *
 {
 #ifdef __CUDA_ARCH__
     if constexpr (BYTES == 16) {
-        uint4 part;
+        ::uint4 part;
         std::memcpy(&part, value, BYTES);
-        __stcs(reinterpret_cast<uint4 *>(memory), part);
+        __stcs(reinterpret_cast<::uint4 *>(memory), part);
         return;
     }
 #endif

@@ -79,37 +79,37 @@ static inline int64_t md_particles_particles_bytes(const struct md_particles_par
 /* pos_type */
 static inline md_particles_float4_t *md_particles_particles_pos_type(const struct md_particles_particles *view, int64_t i)
 {
-    return (md_particles_float4_t *)(view->base + i * 16);
+    return (void *)(view->base + i * 16);
 }
 
 /* vel_mass */
 static inline md_particles_float4_t *md_particles_particles_vel_mass(const struct md_particles_particles *view, int64_t i)
 {
-    return (md_particles_float4_t *)(view->base + 1 * md_particles_particles_column(view, 16) + i * 16);
+    return (void *)(view->base + 1 * md_particles_particles_column(view, 16) + i * 16);
 }
 
 /* accel[3] */
 static inline float *md_particles_particles_accel(const struct md_particles_particles *view, int64_t i, int64_t q0)
 {
-    return (float *)(view->base + 2 * md_particles_particles_column(view, 16) + q0 * md_particles_particles_column(view, 4) + i * 4);
+    return (void *)(view->base + 2 * md_particles_particles_column(view, 16) + q0 * md_particles_particles_column(view, 4) + i * 4);
 }
 
 /* image[3] */
 static inline int32_t *md_particles_particles_image(const struct md_particles_particles *view, int64_t i, int64_t q0)
 {
-    return (int32_t *)(view->base + 2 * md_particles_particles_column(view, 16) + (3 + q0) * md_particles_particles_column(view, 4) + i * 4);
+    return (void *)(view->base + 2 * md_particles_particles_column(view, 16) + (3 + q0) * md_particles_particles_column(view, 4) + i * 4);
 }
 
 /* n_neighbours */
 static inline uint32_t *md_particles_particles_n_neighbours(const struct md_particles_particles *view, int64_t i)
 {
-    return (uint32_t *)(view->base + 2 * md_particles_particles_column(view, 16) + 6 * md_particles_particles_column(view, 4) + i * 4);
+    return (void *)(view->base + 2 * md_particles_particles_column(view, 16) + 6 * md_particles_particles_column(view, 4) + i * 4);
 }
 
 /* head */
 static inline uint64_t *md_particles_particles_head(const struct md_particles_particles *view, int64_t i)
 {
-    return (uint64_t *)(view->base + 2 * md_particles_particles_column(view, 16) + 7 * md_particles_particles_column(view, 4) + i * 8);
+    return (void *)(view->base + 2 * md_particles_particles_column(view, 16) + 7 * md_particles_particles_column(view, 4) + i * 8);
 }
 
 #endif

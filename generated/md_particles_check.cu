@@ -19,7 +19,11 @@
 #include "md_particles_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace md_particles {
 
@@ -1512,7 +1516,7 @@ inline std::vector<std::int32_t> make_neighbour()
     return sw::uniform<std::int32_t>(2097152, 65536, std::uint64_t(0));
 }
 
-inline void check_particles()
+inline void check_array_particles()
 {
     particles_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1840,7 +1844,7 @@ inline void launch_only_wrap(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_particles();
+    check_array_particles();
     check_kernel_pair_forces();
     check_kernel_integrate();
     check_kernel_wrap();

@@ -70,25 +70,25 @@ static inline int64_t nbody_bodies_bytes(const struct nbody_bodies *view)
 /* pos[3] */
 static inline float *nbody_bodies_pos(const struct nbody_bodies *view, int64_t i, int64_t q0)
 {
-    return (float *)(view->base + i * 16 + q0 * 4);
+    return (void *)(view->base + i * 16 + q0 * 4);
 }
 
 /* mass */
 static inline float *nbody_bodies_mass(const struct nbody_bodies *view, int64_t i)
 {
-    return (float *)(view->base + i * 16 + 12);
+    return (void *)(view->base + i * 16 + 12);
 }
 
 /* vel[3] */
 static inline float *nbody_bodies_vel(const struct nbody_bodies *view, int64_t i, int64_t q0)
 {
-    return (float *)(view->base + nbody_bodies_start_1(view) + i * 12 + q0 * 4);
+    return (void *)(view->base + nbody_bodies_start_1(view) + i * 12 + q0 * 4);
 }
 
 /* acc[3] */
 static inline float *nbody_bodies_acc(const struct nbody_bodies *view, int64_t i, int64_t q0)
 {
-    return (float *)(view->base + nbody_bodies_start_2(view) + i * 12 + q0 * 4);
+    return (void *)(view->base + nbody_bodies_start_2(view) + i * 12 + q0 * 4);
 }
 
 #endif

@@ -19,7 +19,11 @@
 #include "nbody_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace nbody {
 
@@ -1459,7 +1463,7 @@ inline void print_timings()
 
 } // namespace sw
 
-inline void check_bodies()
+inline void check_array_bodies()
 {
     bodies_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1675,7 +1679,7 @@ inline void launch_only_integrate(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_bodies();
+    check_array_bodies();
     check_kernel_attract();
     check_kernel_integrate();
     sw::print_timings();

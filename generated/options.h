@@ -124,103 +124,103 @@ static inline int64_t options_options_bytes(const struct options_options *view)
 /* payoff.kind */
 static inline int32_t *options_options_payoff_kind(const struct options_options *view, int64_t i)
 {
-    return (int32_t *)(view->base + i * 4);
+    return (void *)(view->base + i * 4);
 }
 
 /* payoff.strike */
 static inline float *options_options_payoff_strike(const struct options_options *view, int64_t i)
 {
-    return (float *)(view->base + 1 * options_options_column(view, 4) + i * 4);
+    return (void *)(view->base + 1 * options_options_column(view, 4) + i * 4);
 }
 
 /* maturity */
 static inline float *options_options_maturity(const struct options_options *view, int64_t i)
 {
-    return (float *)(view->base + 2 * options_options_column(view, 4) + i * 4);
+    return (void *)(view->base + 2 * options_options_column(view, 4) + i * 4);
 }
 
 /* process.spot */
 static inline float *options_options_process_spot(const struct options_options *view, int64_t i)
 {
-    return (float *)(view->base + 3 * options_options_column(view, 4) + i * 4);
+    return (void *)(view->base + 3 * options_options_column(view, 4) + i * 4);
 }
 
 /* process.dividend.forward */
 static inline float *options_options_process_dividend_forward(const struct options_options *view, int64_t i)
 {
-    return (float *)(view->base + 4 * options_options_column(view, 4) + i * 4);
+    return (void *)(view->base + 4 * options_options_column(view, 4) + i * 4);
 }
 
 /* process.dividend.compounding */
 static inline float *options_options_process_dividend_compounding(const struct options_options *view, int64_t i)
 {
-    return (float *)(view->base + 5 * options_options_column(view, 4) + i * 4);
+    return (void *)(view->base + 5 * options_options_column(view, 4) + i * 4);
 }
 
 /* process.dividend.frequency */
 static inline float *options_options_process_dividend_frequency(const struct options_options *view, int64_t i)
 {
-    return (float *)(view->base + 6 * options_options_column(view, 4) + i * 4);
+    return (void *)(view->base + 6 * options_options_column(view, 4) + i * 4);
 }
 
 /* process.dividend.day_count */
 static inline float *options_options_process_dividend_day_count(const struct options_options *view, int64_t i)
 {
-    return (float *)(view->base + 7 * options_options_column(view, 4) + i * 4);
+    return (void *)(view->base + 7 * options_options_column(view, 4) + i * 4);
 }
 
 /* process.dividend.reference */
 static inline float *options_options_process_dividend_reference(const struct options_options *view, int64_t i)
 {
-    return (float *)(view->base + 8 * options_options_column(view, 4) + i * 4);
+    return (void *)(view->base + 8 * options_options_column(view, 4) + i * 4);
 }
 
 /* process.riskless.forward */
 static inline float *options_options_process_riskless_forward(const struct options_options *view, int64_t i)
 {
-    return (float *)(view->base + 9 * options_options_column(view, 4) + i * 4);
+    return (void *)(view->base + 9 * options_options_column(view, 4) + i * 4);
 }
 
 /* process.riskless.compounding */
 static inline float *options_options_process_riskless_compounding(const struct options_options *view, int64_t i)
 {
-    return (float *)(view->base + 10 * options_options_column(view, 4) + i * 4);
+    return (void *)(view->base + 10 * options_options_column(view, 4) + i * 4);
 }
 
 /* process.riskless.frequency */
 static inline float *options_options_process_riskless_frequency(const struct options_options *view, int64_t i)
 {
-    return (float *)(view->base + 11 * options_options_column(view, 4) + i * 4);
+    return (void *)(view->base + 11 * options_options_column(view, 4) + i * 4);
 }
 
 /* process.riskless.day_count */
 static inline float *options_options_process_riskless_day_count(const struct options_options *view, int64_t i)
 {
-    return (float *)(view->base + 12 * options_options_column(view, 4) + i * 4);
+    return (void *)(view->base + 12 * options_options_column(view, 4) + i * 4);
 }
 
 /* process.riskless.reference */
 static inline float *options_options_process_riskless_reference(const struct options_options *view, int64_t i)
 {
-    return (float *)(view->base + 13 * options_options_column(view, 4) + i * 4);
+    return (void *)(view->base + 13 * options_options_column(view, 4) + i * 4);
 }
 
 /* process.volatility.sigma */
 static inline float *options_options_process_volatility_sigma(const struct options_options *view, int64_t i)
 {
-    return (float *)(view->base + 14 * options_options_column(view, 4) + i * 4);
+    return (void *)(view->base + 14 * options_options_column(view, 4) + i * 4);
 }
 
 /* process.volatility.day_count */
 static inline float *options_options_process_volatility_day_count(const struct options_options *view, int64_t i)
 {
-    return (float *)(view->base + 15 * options_options_column(view, 4) + i * 4);
+    return (void *)(view->base + 15 * options_options_column(view, 4) + i * 4);
 }
 
 /* process.volatility.reference */
 static inline float *options_options_process_volatility_reference(const struct options_options *view, int64_t i)
 {
-    return (float *)(view->base + 16 * options_options_column(view, 4) + i * 4);
+    return (void *)(view->base + 16 * options_options_column(view, 4) + i * 4);
 }
 
 /* prices: aos; an allocation begins 0 bytes past a multiple of 256 */
@@ -243,7 +243,7 @@ static inline int64_t options_prices_bytes(const struct options_prices *view)
 /* The record itself */
 static inline float *options_prices_at(const struct options_prices *view, int64_t i)
 {
-    return (float *)(view->base + i * 4);
+    return (void *)(view->base + i * 4);
 }
 
 #endif

@@ -20,7 +20,11 @@
 #include "options_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace options {
 
@@ -1526,7 +1530,7 @@ inline void print_timings()
 
 } // namespace sw
 
-inline void check_options()
+inline void check_array_options()
 {
     options_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1589,7 +1593,7 @@ inline void check_options()
     sw::check_view<true, false, Option, void>("options, 1037", view);
 }
 
-inline void check_prices()
+inline void check_array_prices()
 {
     prices_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1800,8 +1804,8 @@ inline void launch_only_revalue(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_options();
-    check_prices();
+    check_array_options();
+    check_array_prices();
     check_kernel_price();
     check_kernel_revalue();
     sw::print_timings();

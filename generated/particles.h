@@ -64,25 +64,25 @@ static inline int64_t particles_particles_bytes(const struct particles_particles
 /* pos[3] */
 static inline float *particles_particles_pos(const struct particles_particles *view, int64_t i, int64_t q0)
 {
-    return (float *)(view->base + q0 * particles_particles_column(view, 4) + i * 4);
+    return (void *)(view->base + q0 * particles_particles_column(view, 4) + i * 4);
 }
 
 /* vel[3] */
 static inline float *particles_particles_vel(const struct particles_particles *view, int64_t i, int64_t q0)
 {
-    return (float *)(view->base + (3 + q0) * particles_particles_column(view, 4) + i * 4);
+    return (void *)(view->base + (3 + q0) * particles_particles_column(view, 4) + i * 4);
 }
 
 /* mass */
 static inline float *particles_particles_mass(const struct particles_particles *view, int64_t i)
 {
-    return (float *)(view->base + 6 * particles_particles_column(view, 4) + i * 4);
+    return (void *)(view->base + 6 * particles_particles_column(view, 4) + i * 4);
 }
 
 /* id */
 static inline uint32_t *particles_particles_id(const struct particles_particles *view, int64_t i)
 {
-    return (uint32_t *)(view->base + 7 * particles_particles_column(view, 4) + i * 4);
+    return (void *)(view->base + 7 * particles_particles_column(view, 4) + i * 4);
 }
 
 #endif

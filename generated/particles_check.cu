@@ -19,7 +19,11 @@
 #include "particles_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace particles {
 
@@ -1425,7 +1429,7 @@ inline void print_timings()
 
 } // namespace sw
 
-inline void check_particles()
+inline void check_array_particles()
 {
     particles_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1707,7 +1711,7 @@ inline void launch_only_respawn(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_particles();
+    check_array_particles();
     check_kernel_drift();
     check_kernel_energy();
     check_kernel_respawn();

@@ -91,31 +91,31 @@ static inline int64_t resonances_poles_bytes(const struct resonances_poles *view
 /* energy[2] */
 static inline double *resonances_poles_energy(const struct resonances_poles *view, int64_t i, int64_t q0)
 {
-    return (double *)(view->base + i * 72 + q0 * 8);
+    return (void *)(view->base + i * 72 + q0 * 8);
 }
 
 /* total[2] */
 static inline double *resonances_poles_total(const struct resonances_poles *view, int64_t i, int64_t q0)
 {
-    return (double *)(view->base + i * 72 + 16 + q0 * 8);
+    return (void *)(view->base + i * 72 + 16 + q0 * 8);
 }
 
 /* absorption[2] */
 static inline double *resonances_poles_absorption(const struct resonances_poles *view, int64_t i, int64_t q0)
 {
-    return (double *)(view->base + i * 72 + 32 + q0 * 8);
+    return (void *)(view->base + i * 72 + 32 + q0 * 8);
 }
 
 /* fission[2] */
 static inline double *resonances_poles_fission(const struct resonances_poles *view, int64_t i, int64_t q0)
 {
-    return (double *)(view->base + i * 72 + 48 + q0 * 8);
+    return (void *)(view->base + i * 72 + 48 + q0 * 8);
 }
 
 /* l_value */
 static inline int16_t *resonances_poles_l_value(const struct resonances_poles *view, int64_t i)
 {
-    return (int16_t *)(view->base + i * 72 + 64);
+    return (void *)(view->base + i * 72 + 64);
 }
 
 /* windows: aos; an allocation begins 0 bytes past a multiple of 256 */
@@ -138,31 +138,31 @@ static inline int64_t resonances_windows_bytes(const struct resonances_windows *
 /* total */
 static inline double *resonances_windows_total(const struct resonances_windows *view, int64_t i)
 {
-    return (double *)(view->base + i * 32);
+    return (void *)(view->base + i * 32);
 }
 
 /* absorption */
 static inline double *resonances_windows_absorption(const struct resonances_windows *view, int64_t i)
 {
-    return (double *)(view->base + i * 32 + 8);
+    return (void *)(view->base + i * 32 + 8);
 }
 
 /* fission */
 static inline double *resonances_windows_fission(const struct resonances_windows *view, int64_t i)
 {
-    return (double *)(view->base + i * 32 + 16);
+    return (void *)(view->base + i * 32 + 16);
 }
 
 /* first */
 static inline int32_t *resonances_windows_first(const struct resonances_windows *view, int64_t i)
 {
-    return (int32_t *)(view->base + i * 32 + 24);
+    return (void *)(view->base + i * 32 + 24);
 }
 
 /* last */
 static inline int32_t *resonances_windows_last(const struct resonances_windows *view, int64_t i)
 {
-    return (int32_t *)(view->base + i * 32 + 28);
+    return (void *)(view->base + i * 32 + 28);
 }
 
 /* sums: row-major; an allocation begins 0 bytes past a multiple of 256 */
@@ -186,7 +186,7 @@ static inline int64_t resonances_sums_bytes(const struct resonances_sums *view)
 /* The record itself */
 static inline double *resonances_sums_at(const struct resonances_sums *view, int64_t i, int64_t j)
 {
-    return (double *)(view->base + (i * view->extent_1 + j) * 8);
+    return (void *)(view->base + (i * view->extent_1 + j) * 8);
 }
 
 #endif

@@ -21,7 +21,11 @@
 #include "resonances_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace resonances {
 
@@ -1507,7 +1511,7 @@ inline std::vector<std::int32_t> make_window()
     return sw::uniform<std::int32_t>(65536, 16384, std::uint64_t(0));
 }
 
-inline void check_poles()
+inline void check_array_poles()
 {
     poles_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1534,7 +1538,7 @@ inline void check_poles()
     sw::check_view<true, true, Pole, poles_exchange>("poles, 1037", view);
 }
 
-inline void check_windows()
+inline void check_array_windows()
 {
     windows_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1561,7 +1565,7 @@ inline void check_windows()
     sw::check_view<true, true, Window, windows_exchange>("windows, 1037", view);
 }
 
-inline void check_sums()
+inline void check_array_sums()
 {
     sums_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1719,9 +1723,9 @@ inline void launch_only_cross_section(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_poles();
-    check_windows();
-    check_sums();
+    check_array_poles();
+    check_array_windows();
+    check_array_sums();
     check_kernel_cross_section();
     sw::print_timings();
     return sw::finish();

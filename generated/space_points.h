@@ -74,31 +74,31 @@ static inline int64_t space_points_points_bytes(const struct space_points_points
 /* first_hit */
 static inline uint32_t *space_points_points_first_hit(const struct space_points_points *view, int64_t i)
 {
-    return (uint32_t *)(view->base + i * 16);
+    return (void *)(view->base + i * 16);
 }
 
 /* second_hit */
 static inline uint32_t *space_points_points_second_hit(const struct space_points_points *view, int64_t i)
 {
-    return (uint32_t *)(view->base + i * 16 + 4);
+    return (void *)(view->base + i * 16 + 4);
 }
 
 /* pos[3] */
 static inline float *space_points_points_pos(const struct space_points_points *view, int64_t i, int64_t q0)
 {
-    return (float *)(view->base + space_points_points_start_1(view) + i * 16 + q0 * 4);
+    return (void *)(view->base + space_points_points_start_1(view) + i * 16 + q0 * 4);
 }
 
 /* variance_r */
 static inline float *space_points_points_variance_r(const struct space_points_points *view, int64_t i)
 {
-    return (float *)(view->base + i * 16 + 8);
+    return (void *)(view->base + i * 16 + 8);
 }
 
 /* variance_z */
 static inline float *space_points_points_variance_z(const struct space_points_points *view, int64_t i)
 {
-    return (float *)(view->base + i * 16 + 12);
+    return (void *)(view->base + i * 16 + 12);
 }
 
 /* score: aos; an allocation begins 0 bytes past a multiple of 256 */
@@ -121,7 +121,7 @@ static inline int64_t space_points_score_bytes(const struct space_points_score *
 /* The record itself */
 static inline float *space_points_score_at(const struct space_points_score *view, int64_t i)
 {
-    return (float *)(view->base + i * 4);
+    return (void *)(view->base + i * 4);
 }
 
 #endif

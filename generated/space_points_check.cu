@@ -20,7 +20,11 @@
 #include "space_points_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace space_points {
 
@@ -1458,7 +1462,7 @@ inline std::vector<std::int32_t> make_middle()
     return sw::uniform<std::int32_t>(65536, 65536, std::uint64_t(2));
 }
 
-inline void check_points()
+inline void check_array_points()
 {
     points_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1485,7 +1489,7 @@ inline void check_points()
     sw::check_view<true, false, Point, void>("points, 1037", view);
 }
 
-inline void check_score()
+inline void check_array_score()
 {
     score_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1733,8 +1737,8 @@ inline void launch_only_fit(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_points();
-    check_score();
+    check_array_points();
+    check_array_score();
     check_kernel_doublets();
     check_kernel_fit();
     sw::print_timings();

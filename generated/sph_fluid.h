@@ -84,37 +84,37 @@ static inline int64_t sph_fluid_fluid_bytes(const struct sph_fluid_fluid *view)
 /* density */
 static inline double *sph_fluid_fluid_density(const struct sph_fluid_fluid *view, int64_t i)
 {
-    return (double *)(view->base + i * 32);
+    return (void *)(view->base + i * 32);
 }
 
 /* pressure */
 static inline double *sph_fluid_fluid_pressure(const struct sph_fluid_fluid *view, int64_t i)
 {
-    return (double *)(view->base + sph_fluid_fluid_start_1(view) + i * 32);
+    return (void *)(view->base + sph_fluid_fluid_start_1(view) + i * 32);
 }
 
 /* pos[3] */
 static inline double *sph_fluid_fluid_pos(const struct sph_fluid_fluid *view, int64_t i, int64_t q0)
 {
-    return (double *)(view->base + i * 32 + 8 + q0 * 8);
+    return (void *)(view->base + i * 32 + 8 + q0 * 8);
 }
 
 /* vel[3] */
 static inline double *sph_fluid_fluid_vel(const struct sph_fluid_fluid *view, int64_t i, int64_t q0)
 {
-    return (double *)(view->base + sph_fluid_fluid_start_1(view) + i * 32 + 8 + q0 * 8);
+    return (void *)(view->base + sph_fluid_fluid_start_1(view) + i * 32 + 8 + q0 * 8);
 }
 
 /* vel_half[3] */
 static inline double *sph_fluid_fluid_vel_half(const struct sph_fluid_fluid *view, int64_t i, int64_t q0)
 {
-    return (double *)(view->base + sph_fluid_fluid_start_2(view) + q0 * sph_fluid_fluid_column(view, 8) + i * 8);
+    return (void *)(view->base + sph_fluid_fluid_start_2(view) + q0 * sph_fluid_fluid_column(view, 8) + i * 8);
 }
 
 /* force[3] */
 static inline double *sph_fluid_fluid_force(const struct sph_fluid_fluid *view, int64_t i, int64_t q0)
 {
-    return (double *)(view->base + sph_fluid_fluid_start_2(view) + (3 + q0) * sph_fluid_fluid_column(view, 8) + i * 8);
+    return (void *)(view->base + sph_fluid_fluid_start_2(view) + (3 + q0) * sph_fluid_fluid_column(view, 8) + i * 8);
 }
 
 #endif

@@ -19,7 +19,11 @@
 #include "sph_fluid_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace sph_fluid {
 
@@ -1614,7 +1618,7 @@ inline std::vector<std::int32_t> make_near()
     return sw::uniform<std::int32_t>(1048576, 512, std::uint64_t(0));
 }
 
-inline void check_fluid()
+inline void check_array_fluid()
 {
     fluid_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1980,7 +1984,7 @@ inline void launch_only_integrate(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_fluid();
+    check_array_fluid();
     check_kernel_density();
     check_kernel_forces();
     check_kernel_integrate();

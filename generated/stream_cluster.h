@@ -73,19 +73,19 @@ static inline int64_t stream_cluster_points_bytes(const struct stream_cluster_po
 /* weight */
 static inline float *stream_cluster_points_weight(const struct stream_cluster_points *view, int64_t i)
 {
-    return (float *)(view->base + i * 16 + 8);
+    return (void *)(view->base + i * 16 + 8);
 }
 
 /* centre */
 static inline int64_t *stream_cluster_points_centre(const struct stream_cluster_points *view, int64_t i)
 {
-    return (int64_t *)(view->base + i * 16);
+    return (void *)(view->base + i * 16);
 }
 
 /* cost */
 static inline float *stream_cluster_points_cost(const struct stream_cluster_points *view, int64_t i)
 {
-    return (float *)(view->base + i * 16 + 12);
+    return (void *)(view->base + i * 16 + 12);
 }
 
 /* coordinates: row-major; an allocation begins 0 bytes past a multiple of 256 */
@@ -109,7 +109,7 @@ static inline int64_t stream_cluster_coordinates_bytes(const struct stream_clust
 /* The record itself */
 static inline float *stream_cluster_coordinates_at(const struct stream_cluster_coordinates *view, int64_t i, int64_t j)
 {
-    return (float *)(view->base + (i * view->extent_1 + j) * 4);
+    return (void *)(view->base + (i * view->extent_1 + j) * 4);
 }
 
 /* savings: row-major; an allocation begins 0 bytes past a multiple of 256 */
@@ -133,7 +133,7 @@ static inline int64_t stream_cluster_savings_bytes(const struct stream_cluster_s
 /* The record itself */
 static inline float *stream_cluster_savings_at(const struct stream_cluster_savings *view, int64_t i, int64_t j)
 {
-    return (float *)(view->base + (i * view->extent_1 + j) * 4);
+    return (void *)(view->base + (i * view->extent_1 + j) * 4);
 }
 
 /* switched: aos; an allocation begins 0 bytes past a multiple of 256 */
@@ -156,7 +156,7 @@ static inline int64_t stream_cluster_switched_bytes(const struct stream_cluster_
 /* The record itself */
 static inline uint8_t *stream_cluster_switched_at(const struct stream_cluster_switched *view, int64_t i)
 {
-    return (uint8_t *)(view->base + i * 1);
+    return (void *)(view->base + i * 1);
 }
 
 #endif

@@ -22,7 +22,11 @@
 #include "stream_cluster_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace stream_cluster {
 
@@ -1556,7 +1560,7 @@ inline std::vector<std::int32_t> make_centre_of()
     return sw::uniform<std::int32_t>(262144, 16, std::uint64_t(2));
 }
 
-inline void check_points()
+inline void check_array_points()
 {
     points_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1577,7 +1581,7 @@ inline void check_points()
     sw::check_view<true, false, Point, void>("points, 1037", view);
 }
 
-inline void check_coordinates()
+inline void check_array_coordinates()
 {
     coordinates_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1593,7 +1597,7 @@ inline void check_coordinates()
     sw::check_view<true, true, float, void>("coordinates, 5 x 37", view);
 }
 
-inline void check_savings()
+inline void check_array_savings()
 {
     savings_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1609,7 +1613,7 @@ inline void check_savings()
     sw::check_view<true, true, float, void>("savings, 5 x 37", view);
 }
 
-inline void check_switched()
+inline void check_array_switched()
 {
     switched_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1914,10 +1918,10 @@ inline void launch_only_assign(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_points();
-    check_coordinates();
-    check_savings();
-    check_switched();
+    check_array_points();
+    check_array_coordinates();
+    check_array_savings();
+    check_array_switched();
     check_kernel_gain();
     check_kernel_assign();
     sw::print_timings();

@@ -50,7 +50,7 @@ static inline int64_t transpose_in_bytes(const struct transpose_in *view)
 /* The record itself */
 static inline float *transpose_in_at(const struct transpose_in *view, int64_t i, int64_t j)
 {
-    return (float *)(view->base + (i * view->extent_1 + j) * 4);
+    return (void *)(view->base + (i * view->extent_1 + j) * 4);
 }
 
 /* out: row-major; an allocation begins 0 bytes past a multiple of 256 */
@@ -74,7 +74,7 @@ static inline int64_t transpose_out_bytes(const struct transpose_out *view)
 /* The record itself */
 static inline float *transpose_out_at(const struct transpose_out *view, int64_t i, int64_t j)
 {
-    return (float *)(view->base + (i * view->extent_1 + j) * 4);
+    return (void *)(view->base + (i * view->extent_1 + j) * 4);
 }
 
 #endif

@@ -20,7 +20,11 @@
 #include "transpose_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace transpose {
 
@@ -1341,7 +1345,7 @@ inline void print_timings()
 
 } // namespace sw
 
-inline void check_in()
+inline void check_array_in()
 {
     in_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1357,7 +1361,7 @@ inline void check_in()
     sw::check_view<true, true, float, void>("in, 5 x 37", view);
 }
 
-inline void check_out()
+inline void check_array_out()
 {
     out_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1481,8 +1485,8 @@ inline void launch_only_transpose(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_in();
-    check_out();
+    check_array_in();
+    check_array_out();
     check_kernel_transpose();
     sw::print_timings();
     return sw::finish();

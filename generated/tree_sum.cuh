@@ -28,10 +28,13 @@
 // These two names end with this file.
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define SECTORWISE_HD __host__ __device__
-#define SECTORWISE_UNROLL _Pragma("unroll")
 #else
 #define SECTORWISE_HD
-#define SECTORWISE_UNROLL
+#endif
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL // compilers of the host know no such pragma
 #endif
 
 namespace tree_sum {

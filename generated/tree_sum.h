@@ -54,7 +54,7 @@ static inline int64_t tree_sum_numbers_bytes(const struct tree_sum_numbers *view
 /* The record itself */
 static inline int32_t *tree_sum_numbers_at(const struct tree_sum_numbers *view, int64_t i)
 {
-    return (int32_t *)(view->base + i * 4);
+    return (void *)(view->base + i * 4);
 }
 
 /* partial: aos; an allocation begins 0 bytes past a multiple of 256 */
@@ -77,7 +77,7 @@ static inline int64_t tree_sum_partial_bytes(const struct tree_sum_partial *view
 /* The record itself */
 static inline int32_t *tree_sum_partial_at(const struct tree_sum_partial *view, int64_t i)
 {
-    return (int32_t *)(view->base + i * 4);
+    return (void *)(view->base + i * 4);
 }
 
 /* sums: aos; an allocation begins 0 bytes past a multiple of 256 */
@@ -100,7 +100,7 @@ static inline int64_t tree_sum_sums_bytes(const struct tree_sum_sums *view)
 /* The record itself */
 static inline int32_t *tree_sum_sums_at(const struct tree_sum_sums *view, int64_t i)
 {
-    return (int32_t *)(view->base + i * 4);
+    return (void *)(view->base + i * 4);
 }
 
 #endif

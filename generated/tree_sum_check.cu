@@ -21,7 +21,11 @@
 #include "tree_sum_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace tree_sum {
 
@@ -1430,7 +1434,7 @@ inline void print_timings()
 
 } // namespace sw
 
-inline void check_numbers()
+inline void check_array_numbers()
 {
     numbers_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1445,7 +1449,7 @@ inline void check_numbers()
     sw::check_view<true, true, std::int32_t, void>("numbers, 1037", view);
 }
 
-inline void check_partial()
+inline void check_array_partial()
 {
     partial_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1460,7 +1464,7 @@ inline void check_partial()
     sw::check_view<true, true, std::int32_t, void>("partial, 1037", view);
 }
 
-inline void check_sums()
+inline void check_array_sums()
 {
     sums_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1611,9 +1615,9 @@ inline void launch_only_block_sums(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_numbers();
-    check_partial();
-    check_sums();
+    check_array_numbers();
+    check_array_partial();
+    check_array_sums();
     check_kernel_block_sums();
     sw::print_timings();
     return sw::finish();

@@ -75,19 +75,19 @@ static inline int64_t triangles_triangles_bytes(const struct triangles_triangles
 /* corner[3].x */
 static inline float *triangles_triangles_corner_x(const struct triangles_triangles *view, int64_t i, int64_t q0)
 {
-    return (float *)(view->base + i * 36 + q0 * 12);
+    return (void *)(view->base + i * 36 + q0 * 12);
 }
 
 /* corner[3].y */
 static inline float *triangles_triangles_corner_y(const struct triangles_triangles *view, int64_t i, int64_t q0)
 {
-    return (float *)(view->base + i * 36 + 4 + q0 * 12);
+    return (void *)(view->base + i * 36 + 4 + q0 * 12);
 }
 
 /* corner[3].z */
 static inline float *triangles_triangles_corner_z(const struct triangles_triangles *view, int64_t i, int64_t q0)
 {
-    return (float *)(view->base + i * 36 + 8 + q0 * 12);
+    return (void *)(view->base + i * 36 + 8 + q0 * 12);
 }
 
 /* normal: aos; an allocation begins 0 bytes past a multiple of 256 */
@@ -110,7 +110,7 @@ static inline int64_t triangles_normal_bytes(const struct triangles_normal *view
 /* The record itself */
 static inline triangles_float4_t *triangles_normal_at(const struct triangles_normal *view, int64_t i)
 {
-    return (triangles_float4_t *)(view->base + i * 16);
+    return (void *)(view->base + i * 16);
 }
 
 #endif

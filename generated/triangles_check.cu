@@ -20,7 +20,11 @@
 #include "triangles_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace triangles {
 
@@ -1442,7 +1446,7 @@ inline std::vector<std::int32_t> make_leaf()
     return sw::uniform<std::int32_t>(65536, 65536, std::uint64_t(0));
 }
 
-inline void check_triangles()
+inline void check_array_triangles()
 {
     triangles_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1463,7 +1467,7 @@ inline void check_triangles()
     sw::check_view<true, true, Triangle, triangles_exchange>("triangles, 1037", view);
 }
 
-inline void check_normal()
+inline void check_array_normal()
 {
     normal_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1676,8 +1680,8 @@ inline void launch_only_normals(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_triangles();
-    check_normal();
+    check_array_triangles();
+    check_array_normal();
     check_kernel_intersect();
     check_kernel_normals();
     sw::print_timings();

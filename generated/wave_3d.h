@@ -53,7 +53,7 @@ static inline int64_t wave_3d_now_bytes(const struct wave_3d_now *view)
 /* The record itself */
 static inline float *wave_3d_now_at(const struct wave_3d_now *view, int64_t i, int64_t j, int64_t k)
 {
-    return (float *)(view->base + (i * view->extent_1 + j) * 2048 + k * 4);
+    return (void *)(view->base + (i * view->extent_1 + j) * 2048 + k * 4);
 }
 
 /* next: row-major; an allocation begins 112 bytes past a multiple of 256 */
@@ -78,7 +78,7 @@ static inline int64_t wave_3d_next_bytes(const struct wave_3d_next *view)
 /* The record itself */
 static inline float *wave_3d_next_at(const struct wave_3d_next *view, int64_t i, int64_t j, int64_t k)
 {
-    return (float *)(view->base + (i * view->extent_1 + j) * 2048 + k * 4);
+    return (void *)(view->base + (i * view->extent_1 + j) * 2048 + k * 4);
 }
 
 #endif

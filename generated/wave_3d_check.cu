@@ -20,7 +20,11 @@
 #include "wave_3d_kernels.cuh" // a second time does no harm
 
 #define SECTORWISE_HD __host__ __device__
+#if defined(__CUDA_ARCH__)
 #define SECTORWISE_UNROLL _Pragma("unroll")
+#else
+#define SECTORWISE_UNROLL
+#endif
 
 namespace wave_3d {
 
@@ -1433,7 +1437,7 @@ inline void print_timings()
 
 } // namespace sw
 
-inline void check_now()
+inline void check_array_now()
 {
     now_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1450,7 +1454,7 @@ inline void check_now()
     sw::check_view<true, false, float, void>("now, 5 x 37 x 508", view);
 }
 
-inline void check_next()
+inline void check_array_next()
 {
     next_view view{nullptr};
     std::vector<unsigned char> none(1);
@@ -1645,8 +1649,8 @@ inline void launch_only_step(bool timed)
 inline int check_all()
 {
     (void)sw::results(); // from here on an early end is told
-    check_now();
-    check_next();
+    check_array_now();
+    check_array_next();
     check_kernel_step();
     sw::print_timings();
     return sw::finish();

@@ -604,7 +604,9 @@ END_TEST
 
 START_TEST(names_of_the_library_are_no_namespaces)
 {
-    static const char *const names[] = {"time", "index", "min", "yn", "abort", "float2", "half"};
+    static const char *const names[] = {"time",   "index", "min",  "yn",     "abort",      "float2",
+                                        "half",   "FILE",  "all",  "size_t", "ushort",     "dim3",
+                                        "norm3d", "tm",    "uint", "select", "cudaMalloc", "atomicAdd"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         struct work work = {0};
         char xml[160];
@@ -613,6 +615,36 @@ START_TEST(names_of_the_library_are_no_namespaces)
         ck_assert_msg(render(&work) == NULL, "%s", names[i]);
         ck_assert_uint_eq(work.diags.count, 1);
         ck_assert_str_eq(work.diags.items[0].id, "not-generated");
+        release(&work);
+    }
+}
+END_TEST
+
+/* What templates call of CUDA would be something else in the namespace; members and variables may have such names. */
+START_TEST(names_of_cuda_are_refused)
+{
+    static const char *const names[][5] = {
+        {"cudaError_t", "K", "N", "a", "f"},
+        {"S", "atomicCAS", "N", "a", "f"},
+        {"S", "K", "dim3", "a", "f"},
+        {"S", "K", "N", "cudaSuccess", "f"},
+        {"cudafluid", "atomics", "hip", "atomic", "dim3"},
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *const *n = names[i];
+        struct work work = {0};
+        char xml[400];
+        (void)snprintf(xml, sizeof(xml),
+                       ROOT "<param name=\"%s\" value=\"64\"/><struct name=\"%s\"><field name=\"%s\" type=\"float\"/>"
+                            "</struct><array name=\"%s\" of=\"%s\" extent=\"64\"/><kernel name=\"%s\" block=\"64\" "
+                            "grid=\"1\"><read array=\"%s\" index=\"thread\"/></kernel></layout>",
+                       n[2], n[0], n[4], n[3], n[0], n[1], n[3]);
+        prepare(&work, xml, NULL);
+        bool last = i + 1 == sizeof(names) / sizeof(names[0]);
+        ck_assert_msg((render(&work) == NULL) == !last, "row %zu", i);
+        ck_assert_uint_eq(work.diags.count, last ? 0 : 1);
+        if (!last)
+            ck_assert_str_eq(work.diags.items[0].id, "not-generated");
         release(&work);
     }
 }
@@ -632,6 +664,7 @@ Suite *generate_suite(void)
     tcase_add_test(text, subscripts_beside_uneven_elements_are_refused);
     tcase_add_test(text, uneven_elements_are_offered_to_nobody);
     tcase_add_test(text, names_of_the_library_are_no_namespaces);
+    tcase_add_test(text, names_of_cuda_are_refused);
     suite_add_tcase(suite, text);
     tcase_add_loop_test(counts, code_issues_what_was_counted, 0, RANDOM_FAULTY);
     tcase_add_loop_test(counts, pieces_of_every_group_are_stored, 0,

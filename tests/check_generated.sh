@@ -15,6 +15,7 @@ scale=${SECTORWISE_TEST_SCALE:-full}
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 passed=0 failed=0
+strict='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Werror' # as strict users may be
 
 # check WHAT COMMAND...: counts it, and shows what it said where it fails.
 check() {
@@ -47,12 +48,17 @@ compile_host() {
     write_other "$name" $bytes
     for compiler in "$cxx" clang++; do
         if ! command -v "$compiler" >/dev/null; then continue; fi
-        check "$case: $compiler" "$compiler" -std=c++17 -Wall -Wextra -Werror -I"$scratch" -o "$scratch/user" \
+        # shellcheck disable=SC2086
+        check "$case: $compiler" "$compiler" -std=c++17 $strict -I"$scratch" -o "$scratch/user" \
             "$scratch/user.cpp" "$scratch/other.cpp"
         check "$case: run" "$scratch/user"
     done
     printf '#include "%s.h"\n#include "%s.h"\nint main(void)\n{\n    return 0;\n}\n' "$name" "$name" >"$scratch/user.c"
-    check "$case: $cc" "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$scratch" -o "$scratch/user" "$scratch/user.c"
+    for compiler in "$cc" clang; do
+        if ! command -v "$compiler" >/dev/null; then continue; fi
+        # shellcheck disable=SC2086
+        check "$case: $compiler" "$compiler" -std=c11 $strict -I"$scratch" -o "$scratch/user" "$scratch/user.c"
+    done
 }
 
 # The text for HIP, twice in a file that needs every kernel, under a stub of HIP's header; the data sheet is made, too.
@@ -128,8 +134,8 @@ compile_cuda() {
     # Twice in a file, in two files that are linked as device code.
     printf '#include "%s_kernels.cuh"\n#include "%s_kernels.cuh"\nint main()\n{\n}\n' "$1" "$1" >"$scratch/user.cu"
     printf '#include "%s_kernels.cuh"\nint other();\nint other()\n{\n    return 0;\n}\n' "$1" >"$scratch/other.cu"
-    check "$case: nvcc, separable" "$nvcc" -std=c++17 -Werror all-warnings -rdc=true -arch="$arch" -I"$scratch" \
-        -o "$scratch/separable" "$scratch/user.cu" "$scratch/other.cu"
+    check "$case: nvcc, separable" "$nvcc" -std=c++17 -Werror all-warnings -Xcompiler -Wall,-Wextra -rdc=true \
+        -arch="$arch" -I"$scratch" -o "$scratch/separable" "$scratch/user.cu" "$scratch/other.cu"
     check "$case: nvcc, cuda::std::mdspan" "$nvcc" -x cu -std=c++17 -Werror all-warnings -arch="$arch" \
         "-DMDSPAN=<cuda/std/mdspan>" -DMDSPAN_IN=cuda::std -o "$scratch/user" "$scratch/$1.cpp"
     check "$case: cuda::std::mdspan" "$scratch/user"
