@@ -101,14 +101,15 @@ check_callers() {
 }
 
 # What is no C++ becomes calls of the emulation.
+emulate_file() {
+    sed -E -e 's/extern __shared__ __align__\([0-9]+\) unsigned char (\w+)\[\];/unsigned char *const \1 = emulation::shared;/' \
+        -e 's/__shared__ __align__\(([0-9]+)\)/alignas(\1) static/' \
+        -e 's/^( *)(\w+)<<<(\w+), (\w+)>>>\((.*)\);/\1emulation::launch(\3, \4, 0, [\&] { \2(\5); });/' "$1" >"$2"
+}
+
 emulate() {
     mkdir -p "$scratch/emulated"
-    for file in "$1.cuh" "$1_kernels.cuh" "$1_check.cu"; do
-        sed -E -e 's/extern __shared__ __align__\([0-9]+\) unsigned char (\w+)\[\];/unsigned char *const \1 = emulation::shared;/' \
-            -e 's/__shared__ __align__\(([0-9]+)\)/alignas(\1) static/' \
-            -e 's/^( *)(\w+)<<<(\w+), (\w+)>>>\((.*)\);/\1emulation::launch(\3, \4, 0, [\&] { \2(\5); });/' \
-            "$scratch/$file" >"$scratch/emulated/$file"
-    done
+    for file in "$1.cuh" "$1_kernels.cuh" "$1_check.cu"; do emulate_file "$scratch/$file" "$scratch/emulated/$file"; done
     check "$case: emulation compiles" "$cxx" -std=c++17 -O0 -w -D__restrict__= -Itests/emulation \
         -x c++ -o "$scratch/emulated/check" "$scratch/emulated/$1_check.cu"
     check "$case: emulation" "$scratch/emulated/check"
@@ -143,6 +144,24 @@ compile_cuda() {
     case $arch in sm_75) arch=sm_80 ;; sm_80) arch=sm_90 ;; *) arch=sm_75 ;; esac
 }
 
+# The program in the README, on the stand-in and by nvcc.
+check_example() {
+    case=example folder=$scratch/example
+    mkdir -p "$folder/emulated"
+    sed -n '/^So this is a whole program/,$p' README.md | sed -n '/^```cpp$/,/^```$/p' |
+        sed -e 1d -e '/^```$/,$d' >"$folder/program.cu"
+    check "$case: generate" "$tool" generate layouts/particles.xml -o "$folder" -D N=4096
+    for file in particles.cuh particles_kernels.cuh program.cu; do emulate_file "$folder/$file" "$folder/emulated/$file"; done
+    check "$case: compiles" "$cxx" -std=c++17 -w -D__restrict__= -Itests/emulation -x c++ -o "$folder/run" \
+        "$folder/emulated/program.cu"
+    "$folder/run" >"$folder/printed"
+    echo '1 2 3' >"$folder/wanted"
+    check "$case: what it prints" diff "$folder/printed" "$folder/wanted"
+    if [ "$scale" = small ] || ! command -v "$nvcc" >/dev/null; then return; fi
+    check "$case: nvcc" "$nvcc" -std=c++17 -Werror all-warnings -Xcompiler -Wall,-Wextra -arch=sm_90 -I"$folder" \
+        -o "$folder/run" "$folder/program.cu"
+}
+
 arch=sm_75 ended=
 for spec in tests/generated/*.xml; do
     name=$(basename "$spec" .xml)
@@ -168,5 +187,6 @@ for spec in tests/generated/*.xml; do
         compile_cuda "$name"
     done
 done
+check_example
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

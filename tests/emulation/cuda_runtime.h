@@ -69,6 +69,11 @@ inline cudaError_t cudaMalloc(void **out, std::size_t size)
     *out = std::aligned_alloc(align, (size + align - 1) / align * align);
     return *out == nullptr;
 }
+template <class T>
+inline cudaError_t cudaMalloc(T **to, std::size_t bytes)
+{
+    return cudaMalloc(reinterpret_cast<void **>(to), bytes);
+}
 inline cudaError_t cudaFree(void *memory)
 {
     std::free(memory);
