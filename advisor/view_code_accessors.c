@@ -132,10 +132,17 @@ const struct array_code *array_staged(const struct code *code, const struct arra
     return staged;
 }
 
-/* Fields keep their names; those put together from a path give way to them, and to one another. */
+/* Fields keep their names; those put together from a path give way to them, to one another, and to what else a view or
+ * its fields' types have. */
 static void name_accessors(struct code *code, struct array_code *array)
 {
+    static const char *const members[] = {"base_align", "base_offset", "record_bytes", "row_bytes",
+                                          "tile_bytes", "tile_mask",   "tile_shift"};
     struct name_set taken = {0};
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+        (void)name_set_add(&taken, code->arena, name_fresh(code, members[i]));
+    (void)name_set_add(&taken, code->arena, array->view_name);
+    (void)name_set_add(&taken, code->arena, array->fields_name);
     for (size_t i = 0; i < array->parts.count; i++) {
         const struct part *part = &array->parts.items[i];
         struct accessor *accessor = &array->accessors[i];
@@ -282,6 +289,7 @@ static bool array_prepare(struct code *code, const struct array *array)
     made->option = code->chosen[array->number];
     made->mapping = made->option->mapping;
     made->view_name = name_take(code, &code->issued, arena_printf(code->arena, "%s_view", array->name.text));
+    made->fields_name = name_take(code, &code->issued, arena_printf(code->arena, "%s_fields", array->name.text));
     made->c_name = name_take_c(code, arena_printf(code->arena, "%s_%s", code->spec->name.text, array->name.text));
     made->leaves = array_parts(code, made, NULL, NULL);
     made->parts = parts_of(code, array->record->type, NULL, NULL, true, evenly_placed, made->mapping);

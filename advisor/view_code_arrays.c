@@ -316,7 +316,7 @@ static json_t *array_view(const struct code *code, const struct array_code *arra
     put_text(view, "records", joined_extents(code, a, a->dim_count, " * "));
     put_text(view, "parameters", parameters_text(code, a, NULL, true));
     put_text(view, "arguments", parameters_text(code, a, NULL, false));
-    put_text(view, "fields", name_fresh(code, arena_printf(code->arena, "%s_fields", a->name.text)));
+    put_text(view, "fields", array->fields_name);
     put_text(view, "qualifier", "SECTORWISE_HD");
     put_text(view, "split", split_all(code, a));
     put_number(view, "granule", array_granule(a));

@@ -178,6 +178,7 @@ struct array_code {
     const struct option *option;
     const struct mapping *mapping;
     const char *view_name;      /* "particles_view" */
+    const char *fields_name;    /* "particles_fields" */
     const char *c_name;         /* "particles_particles" */
     struct parts leaves;        /* of its record, no inner ones */
     struct parts parts;         /* all */
