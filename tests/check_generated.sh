@@ -148,8 +148,7 @@ compile_cuda() {
 check_example() {
     case=example folder=$scratch/example
     mkdir -p "$folder/emulated"
-    sed -n '/^So this is a whole program/,$p' README.md | sed -n '/^```cpp$/,/^```$/p' |
-        sed -e 1d -e '/^```$/,$d' >"$folder/program.cu"
+    awk -f tests/gpu/example.awk README.md >"$folder/program.cu"
     check "$case: generate" "$tool" generate layouts/particles.xml -o "$folder" -D N=4096
     for file in particles.cuh particles_kernels.cuh program.cu; do emulate_file "$folder/$file" "$folder/emulated/$file"; done
     check "$case: compiles" "$cxx" -std=c++17 -w -D__restrict__= -Itests/emulation -x c++ -o "$folder/run" \

@@ -13,7 +13,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 2
 EVERY=${EVERY:-particles transpose bvh}
-STEPS=${STEPS:-compile run_programs sanitize measure_times profile compare_counts compare_estimates}
+STEPS=${STEPS:-compile run_programs run_example sanitize measure_times profile compare_counts compare_estimates}
 COUNTED='blocks stream turn' # of tests/generated: the others have atomics of bytes, whose retries nobody can predict
 tool=${SECTORWISE:-build/sectorwise}
 work=build/gpu
@@ -110,7 +110,9 @@ is_among() {
 
 prepare() {
     rm -rf "$work"
-    mkdir -p "$work"
+    mkdir -p "$work/example"
+    awk -f tests/gpu/example.awk README.md >"$work/example/program.cu"
+    "$tool" generate layouts/particles.xml -o "$work/example" >/dev/null || return 1
     for spec in layouts/*.xml tests/generated/*.xml; do
         name=$(basename "$spec" .xml)
         is_among "$name" "${DESCRIPTIONS:-$name}" || continue
@@ -171,6 +173,16 @@ run_programs() {
     room=$(nvidia-smi --query-gpu=memory.free --format=csv,noheader,nounits | awk 'NR == 1 { print int($1 / 2200) + 1 }')
     each_folder "$work/run_programs {}program.so >{}output && tail -n 1 {}output | grep -E '^[1-9][0-9]* passed, 0 failed\$' || ! cat {}output" \
         $((room < jobs ? room : jobs)) run
+}
+
+# The program in the README.
+run_example() {
+    example=$work/example
+    {
+        "$nvcc" -std=c++17 -O2 -Werror all-warnings -arch="${GPU_ARCH:-native}" -o "$example/run" "$example/program.cu" &&
+            "$example/run" && [ "$("$example/run")" = '1 2 3' ]
+    } >"$example/log" 2>&1
+    count $? "the README's example" "$example/log"
 }
 
 sanitize() {
