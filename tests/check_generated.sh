@@ -88,7 +88,8 @@ compile_mdspan() {
         --template mdspan.hpp.mustache --template tests/mdspan.cpp.mustache
     for compiler in "$cxx" clang++; do
         if ! command -v "$compiler" >/dev/null; then continue; fi
-        check "$case: $compiler for mdspan" "$compiler" -std=c++17 -Wall -Wextra -Werror -o "$scratch/user" "$scratch/$1.cpp"
+        # shellcheck disable=SC2086
+        check "$case: $compiler for mdspan" "$compiler" -std=c++17 $strict -o "$scratch/user" "$scratch/$1.cpp"
         check "$case: mdspan" "$scratch/user"
     done
 }
