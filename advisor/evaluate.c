@@ -335,7 +335,7 @@ static unsigned dims_not_multiple(const struct value *a, int64_t divisor)
 static enum outcome floor_parts(struct value *quotient, struct value *remainder, struct evaluator *evaluator,
                                 const struct value *a, int64_t divisor, const struct mask *active)
 {
-    unsigned odd = dims_not_multiple(a, divisor);
+    unsigned odd = a->varies == 0 ? 0 : dims_not_multiple(a, divisor);
     bool within_one = odd != 0 && same_multiple(evaluator, a, divisor, active);
     if (odd != 0 && !within_one)
         return split_for_divisor(evaluator, a, divisor, odd, active);
@@ -347,7 +347,7 @@ static enum outcome floor_parts(struct value *quotient, struct value *remainder,
         lanes_floor_remainder(rests, value_lanes(a), divisor, count);
     struct value divided = {.constant = quotients, .uniform = a->uniform};
     struct value rest = {.constant = rests, .uniform = a->uniform};
-    for (unsigned k = 0; k < LAUNCH_DIMS_MAX; k++) {
+    for (unsigned k = 0; k < LAUNCH_DIMS_MAX && a->varies != 0; k++) {
         divided.step[k] = within_one ? 0 : a->step[k] / divisor;
         rest.step[k] = within_one ? a->step[k] : 0;
     }
@@ -546,11 +546,14 @@ static enum outcome compare_direct(struct value *out, struct evaluator *evaluato
 {
     int64_t *vector = evaluator_vector(evaluator);
     *out = (struct value){.constant = vector, .uniform = a->uniform && b->uniform};
-    size_t count = value_count(evaluator, out);
-    for (unsigned i = 0; i < count; i++) {
-        int64_t x = value_at(a, i), y = value_at(b, i);
-        vector[i] = holds(op, (x > y) - (x < y));
-    }
+    const size_t count = value_count(evaluator, out);
+    const struct lanes x = value_lanes(a), y = value_lanes(b);
+    if (op == EXPR_LESS || op == EXPR_GREATER)
+        lanes_less(vector, op == EXPR_LESS ? x : y, op == EXPR_LESS ? y : x, count);
+    else if (op == EXPR_LESS_EQUAL || op == EXPR_GREATER_EQUAL)
+        lanes_less_equal(vector, op == EXPR_LESS_EQUAL ? x : y, op == EXPR_LESS_EQUAL ? y : x, count);
+    else
+        (op == EXPR_EQUAL ? lanes_equal : lanes_not_equal)(vector, x, y, count);
     return finish_within(out, evaluator, 0, 1);
 }
 
@@ -642,11 +645,16 @@ static enum outcome test_of(struct mask *out, struct evaluator *evaluator, const
         *out = *active;
     if (truth.uniform)
         return OUTCOME_OK;
-    for (unsigned i = 0; i < evaluator->threads; i++)
-        out->words[i / 64] |= (uint64_t)(truth.constant[i] != 0) << (i % 64);
+    lanes_bits(out->words, truth.constant, evaluator->threads);
     for (unsigned i = 0; i < LAUNCH_THREADS_MAX / 64; i++)
         out->words[i] &= active->words[i];
     return OUTCOME_OK;
+}
+
+enum outcome evaluate_true(struct mask *out, struct evaluator *evaluator, const struct value *value,
+                           const struct mask *active)
+{
+    return test_of(out, evaluator, value, active);
 }
 
 enum outcome evaluate_test(struct mask *out, struct evaluator *evaluator, const struct expr *expr,

@@ -67,6 +67,9 @@ enum outcome evaluate(struct value *out, struct evaluator *evaluator, const stru
 /* The active threads for which the value is not 0, at every point of the box. */
 enum outcome evaluate_test(struct mask *out, struct evaluator *evaluator, const struct expr *expr,
                            const struct mask *active);
+/* The same of a value that is known. */
+enum outcome evaluate_true(struct mask *out, struct evaluator *evaluator, const struct value *value,
+                           const struct mask *active);
 /* out = a op b for EXPR_ADD, EXPR_SUBTRACT, EXPR_MULTIPLY and comparisons. */
 enum outcome evaluate_binary(struct value *out, struct evaluator *evaluator, enum expr_op op, const struct value *a,
                              const struct value *b, const struct mask *active);

@@ -22,6 +22,13 @@ void lanes_add_product(int64_t *restrict out, const int64_t *restrict a, int64_t
 void lanes_and(int64_t *restrict out, struct lanes a, struct lanes b, size_t count);
 void lanes_or(int64_t *restrict out, struct lanes a, struct lanes b, size_t count);
 void lanes_xor(int64_t *restrict out, struct lanes a, struct lanes b, size_t count);
+/* 1 where it holds, else 0. */
+void lanes_less(int64_t *restrict out, struct lanes a, struct lanes b, size_t count);
+void lanes_less_equal(int64_t *restrict out, struct lanes a, struct lanes b, size_t count);
+void lanes_equal(int64_t *restrict out, struct lanes a, struct lanes b, size_t count);
+void lanes_not_equal(int64_t *restrict out, struct lanes a, struct lanes b, size_t count);
+/* A bit for each value that is not 0, the first the lowest of out[0]; bits past the last are 0. */
+void lanes_bits(uint64_t *restrict out, const int64_t *restrict values, size_t count);
 /* Shifts by a distance of 0 to 63. */
 void lanes_shift_left(int64_t *restrict out, struct lanes a, unsigned distance, size_t count);
 void lanes_shift_right(int64_t *restrict out, struct lanes a, unsigned distance, size_t count);

@@ -410,16 +410,25 @@ static enum outcome run_counted_loop(struct worker *worker, const struct stateme
     }
 }
 
+static struct value without_steps(const struct value *value)
+{
+    return (struct value){
+        .constant = value->constant, .uniform = value->uniform, .low = value->low, .high = value->high};
+}
+
 /* FAULT where an active thread's variable stays as it was. */
-static enum outcome require_advance(const struct evaluator *evaluator, const struct value *before,
-                                    const struct value *after, const struct mask *active)
+static enum outcome require_advance(struct evaluator *evaluator, const struct value *before, const struct value *after,
+                                    const struct mask *active)
 {
     if (memcmp(before->step, after->step, sizeof(before->step)) != 0)
         return OUTCOME_OK;
-    for (unsigned t = 0; t < evaluator->threads; t++)
-        if (mask_has(active, t) && before->constant[before->uniform ? 0 : t] == after->constant[after->uniform ? 0 : t])
-            return OUTCOME_FAULT;
-    return OUTCOME_OK;
+    const struct value was = without_steps(before), is = without_steps(after);
+    struct value same;
+    struct mask stuck;
+    enum outcome outcome = evaluate_binary(&same, evaluator, EXPR_EQUAL, &was, &is, active);
+    if (outcome == OUTCOME_OK)
+        outcome = evaluate_true(&stuck, evaluator, &same, active);
+    return outcome == OUTCOME_OK && mask_any(&stuck) ? OUTCOME_FAULT : outcome;
 }
 
 static struct value value_copy(struct evaluator *evaluator, const struct value *value)
@@ -440,11 +449,7 @@ static enum outcome another_trip(struct mask *out, struct worker *worker, const 
         return evaluate_test(out, evaluator, loop->test, active);
     struct value less;
     enum outcome outcome = evaluate_binary(&less, evaluator, EXPR_LESS, &evaluator->slots[loop->slot], to, active);
-    memset(out, 0, sizeof(*out));
-    for (unsigned t = 0; outcome == OUTCOME_OK && t < evaluator->threads; t++)
-        if (mask_has(active, t) && less.constant[less.uniform ? 0 : t] != 0)
-            out->words[t / 64] |= UINT64_C(1) << (t % 64);
-    return outcome;
+    return outcome == OUTCOME_OK ? evaluate_true(out, evaluator, &less, active) : outcome;
 }
 
 /* The variable after a trip, in vectors that alternate so that a loop needs two however long it is. */
