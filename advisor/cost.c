@@ -1,6 +1,7 @@
 #include "cost.h"
 
 #include "checked.h"
+#include "look_ups.h"
 
 /* Each count is at most 2^63 - 1; a sum that is not counts as that. */
 static void add_capped(uint64_t *to, uint64_t value)
@@ -9,9 +10,11 @@ static void add_capped(uint64_t *to, uint64_t value)
         *to = INT64_MAX;
 }
 
-static struct kernel_cost cost_kernel(const struct kernel_score *score, const struct device *device)
+static struct kernel_cost cost_kernel(const struct kernel_score *score, const struct kernel_score *look_ups,
+                                      const struct device *device, struct arena *arena)
 {
-    struct kernel_cost cost = {.kernel = score->kernel, .score = score, .estimate = estimate_kernel(score, device)};
+    struct kernel_cost cost = {.kernel = score->kernel, .score = score};
+    cost.estimate = estimate_kernel(look_ups_join(score, look_ups, arena), device);
     for (size_t i = 0; i < score->access_count; i++) {
         add_capped(&cost.sectors, score->accesses[i].counts.sectors);
         add_capped(&cost.wavefronts, score->accesses[i].counts.wavefronts);
@@ -32,6 +35,6 @@ struct cost *cost_spec(const struct spec *spec, const struct device *device, str
     cost->kernel_count = score->kernel_count;
     cost->kernels = arena_array(arena, score->kernel_count + 1, sizeof(*cost->kernels));
     for (size_t i = 0; i < score->kernel_count; i++)
-        cost->kernels[i] = cost_kernel(&score->kernels[i], device);
+        cost->kernels[i] = cost_kernel(&score->kernels[i], look_ups_score(spec, i, device, arena), device, arena);
     return cost;
 }

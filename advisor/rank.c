@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "checked.h"
+#include "look_ups.h"
 #include "rank_sensitivity.h"
 #include "request.h"
 
@@ -26,8 +27,9 @@ struct context {
     struct options *options;
     struct arena *arena;
     struct diags *diags;
-    struct part *parts; /* by kernel, width, array and option */
-    size_t *twins;      /* by kernel, array and option: the first option that does the same there */
+    struct part *parts;                   /* by kernel, width, array and option */
+    const struct kernel_score **look_ups; /* by kernel; NULL: none */
+    size_t *twins;                        /* by kernel, array and option: the first option that does the same there */
     size_t options_most;
     size_t combinations; /* that are to be scored; 0: not known before */
     const struct kernel **kernels;
@@ -152,11 +154,16 @@ static void add_capped(uint64_t *to, uint64_t value, int64_t calls)
         *to = INT64_MAX;
 }
 
-/* What a resource needs once the kernel is launched. */
-static double behind_launch_us(const struct estimate *estimate, int resource, const struct device *device)
+/* What all resources but the one that takes longest need once the kernel is launched. */
+static double others_us(const struct estimate *estimate, const struct device *device)
 {
-    const double us = estimate->resource_us[resource] - device->launch_us;
-    return us > 0 ? us : 0;
+    double sum = 0, most = 0;
+    for (int r = 0; r < RESOURCE_COUNT; r++) {
+        const double us = estimate->resource_us[r] - device->launch_us;
+        sum += us > 0 ? us : 0;
+        most = us > most ? us : most;
+    }
+    return sum - most;
 }
 
 static void add_kernel(struct ranked *ranked, const struct ranked_kernel *one, const struct device *device,
@@ -165,9 +172,7 @@ static void add_kernel(struct ranked *ranked, const struct ranked_kernel *one, c
     const struct kernel *kernel = one->kernel;
     double calls = (double)kernel->calls, time = one->estimate.time_us * calls;
     ranked->time_us += time;
-    for (int r = 0; r < RESOURCE_COUNT; r++)
-        if (r != (int)one->estimate.bound_by)
-            ranked->other_us += behind_launch_us(&one->estimate, r, device) * calls;
+    ranked->other_us += others_us(&one->estimate, device) * calls;
     if (time > *heaviest || *heaviest < 0) {
         *heaviest = time;
         ranked->bound_by = one->estimate.bound_by;
@@ -216,7 +221,10 @@ static bool rank_combination(struct ranked *out, struct context *context, struct
         const struct kernel_score *score = assemble(context, k, wide, chosen);
         if (score->shared_bytes > (uint64_t)context->device->shared_bytes_per_block)
             return false;
-        out->kernels[k] = (struct ranked_kernel){context->kernels[k], score, estimate_kernel(score, context->device)};
+        /* Where threads do several records at once no look-up depends on them. */
+        const struct kernel_score *timed = look_ups_join(score, wide ? NULL : context->look_ups[k], context->arena);
+        out->kernels[k] =
+            (struct ranked_kernel){context->kernels[k], score, timed, estimate_kernel(timed, context->device)};
         add_kernel(out, &out->kernels[k], context->device, &heaviest);
     }
     add_conversions(out, context);
@@ -466,6 +474,9 @@ static void prepare(struct context *context, const struct options *options)
     size_t k = 0;
     for (const struct kernel *kernel = spec->kernels; kernel != NULL; kernel = kernel->next)
         context->kernels[k++] = kernel;
+    context->look_ups = arena_array(context->arena, spec->kernel_count + 1, sizeof(struct kernel_score *));
+    for (k = 0; k < spec->kernel_count; k++)
+        context->look_ups[k] = look_ups_score(spec, k, context->device, context->arena);
 }
 
 /* Scores and orders the combinations of the options at hand; false where not all were scored. */

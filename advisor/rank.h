@@ -15,7 +15,8 @@
 struct ranked_kernel {
     const struct kernel *kernel;
     const struct kernel_score *score;
-    struct estimate estimate; /* of one launch */
+    const struct kernel_score *timed; /* the score and what the kernel looks up in tables */
+    struct estimate estimate;         /* of one launch of that */
 };
 
 struct ranked {

@@ -42,7 +42,7 @@ static double time_in(const struct study *study, const struct ranked *ranked, co
     for (size_t k = 0; k < study->spec->kernel_count; k++) {
         const struct ranked_kernel *kernel = &ranked->kernels[k];
         const double calls = (double)kernel->kernel->calls, told_us = kernel->estimate.time_us;
-        const double us = situation->estimate ? estimate_kernel(kernel->score, situation->device).time_us : told_us;
+        const double us = situation->estimate ? estimate_kernel(kernel->timed, situation->device).time_us : told_us;
         kernels_us += calls * us * (situation->kernel == kernel->kernel ? situation->calls_factor : 1);
         others_us -= calls * told_us;
     }

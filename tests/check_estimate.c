@@ -478,6 +478,59 @@ START_TEST(blocks_wait_between_stores_and_loads)
 }
 END_TEST
 
+/* Table `t` has 100 entries, `u` 4096. A kernel of 4096 threads reads of `a` one float, for all lanes the same. */
+static double table_sectors(const char *statements)
+{
+    struct arena arena = {0};
+    struct bench bench;
+    struct text xml = {0};
+    text_printf(
+        &xml,
+        "<layout xmlns=\"urn:sectorwise:layout:1\" name=\"tables\"><array name=\"a\" of=\"float\" extent=\"4096\" "
+        "layout=\"aos/direct\"/><table name=\"t\" extent=\"100\" values=\"uniform\" range=\"2\"/><table name=\"u\" "
+        "extent=\"4096\" values=\"uniform\" range=\"100\"/><kernel name=\"k\" block=\"128\" grid=\"32\">%s</kernel>"
+        "</layout>",
+        statements);
+    ck_assert(bench_open_text(&bench, load_device(&arena), "tables", text_string(&xml)));
+    struct options *options = candidates_enumerate(bench.spec, bench.device, &bench.arena, NULL, 0, &bench.diags);
+    struct ranking *ranking = rank_spec(bench.spec, bench.device, options, &bench.arena, &bench.diags);
+    ck_assert(ranking != NULL && ranking->count == 1 && !diag_failed(&bench.diags));
+    const struct ranked_kernel *kernel = &ranking->items[0].kernels[0];
+    double sectors = kernel->estimate.l2_read_sectors;
+    for (size_t i = 0; i < kernel->score->array_count; i++)
+        sectors -= (double)kernel->score->arrays[i].runs.read_sectors;
+    ck_assert_uint_eq(kernel->score->access_count, 1); /* what is told is what is described */
+    ck_assert_uint_eq(kernel->score->array_count, 1);
+    text_free(&xml);
+    bench_close(&bench);
+    arena_free(&arena);
+    return sectors;
+}
+
+/* Look-ups are loads of 4-byte integers where an expression needs them, as often as its value is not at hand. */
+START_TEST(look_ups_are_loads)
+{
+    static const struct {
+        const char *statements;
+        double sectors;
+    } rows[] = {
+        {"<read array=\"a\" index=\"thread\"/>", 0},
+        {"<read array=\"a\" index=\"u[thread]\"/>", 512},
+        {"<let name=\"i\" value=\"u[thread]\"/><read array=\"a\" index=\"i + u[thread]\"/>", 512},
+        {"<if test=\"u[thread] == 5\"><read array=\"a\" index=\"0\"/></if>", 512},
+        {"<if test=\"thread lt 100 and t[thread] == 0\"><read array=\"a\" index=\"0\"/></if>", 13},
+        {"<if test=\"thread >= 100 or t[thread] == 0\"><read array=\"a\" index=\"0\"/></if>", 13},
+        {"<read array=\"a\" index=\"thread lt 100 ? t[thread] : thread\"/>", 13},
+        {"<for var=\"k\" to=\"2\"><read array=\"a\" index=\"u[(k * 2048 + thread) % 4096]\"/></for>", 1024},
+        {"<for var=\"k\" from=\"thread\" while=\"k lt thread + 1 and u[k] le 100\" next=\"k + 1\"><read array=\"a\" "
+         "index=\"0\"/></for>",
+         512},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        ck_assert_double_eq(table_sectors(rows[i].statements), rows[i].sectors);
+}
+END_TEST
+
 Suite *estimate_suite(void)
 {
     Suite *suite = suite_create("estimate");
@@ -494,6 +547,7 @@ Suite *estimate_suite(void)
     tcase_add_test(picks, what_cannot_be_told_apart_stays_simple);
     tcase_add_test(picks, only_stores_of_a_warp_merge);
     tcase_add_test(picks, blocks_wait_between_stores_and_loads);
+    tcase_add_test(picks, look_ups_are_loads);
     suite_add_tcase(suite, picks);
     return suite;
 }

@@ -9,12 +9,14 @@
 #
 #   tests/gpu_check.sh [prepare|run]    prepare: only writes the code to build/gpu; run: only uses what is there
 #
-# SECTORWISE, NVCC, CC, GPU_ARCH (native), JOBS, DESCRIPTIONS (their names) and STEPS (some of those below) may be set.
+# SECTORWISE, NVCC, CC, GPU_ARCH (native), JOBS, DESCRIPTIONS (their names), PASSES (3, of measuring times) and STEPS (some
+# of those below) may be set.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 EVERY=${EVERY:-particles transpose bvh}
 STEPS=${STEPS:-compile run_programs run_example sanitize measure_times profile compare_counts compare_estimates}
 COUNTED='blocks stream turn' # of tests/generated: the others have atomics of bytes, whose retries nobody can predict
+PASSES=${PASSES:-3}
 tool=${SECTORWISE:-build/sectorwise}
 work=build/gpu
 jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN)}
@@ -36,7 +38,7 @@ small_extents() {
     histogram) echo N=8192 ;;
     image_to_grey) echo WIDTH=64 HEIGHT=35 ;;
     lbm_d2q9) echo NX=128 NY=9 ;;
-    md_boxes) echo SIDE=2 EACH=33 ;;
+    md_boxes) echo SIDE=3 EACH=33 ;;
     md_particles) echo N=1056 NEIGHBOURS=16 ;;
     nbody) echo BODIES=257 ;;
     options) echo OPTIONS=777 ;;
@@ -212,9 +214,9 @@ lines_of_programs() {
         $1 == word { sub(/^[^ ]* /, ""); print program, $0 }'
 }
 
-# One at a time, and nothing else beside them; three times, each with memory elsewhere.
+# One at a time, and nothing else beside them; PASSES times, each with memory elsewhere.
 measure_times() {
-    for pass in 1 2 3; do
+    for pass in $(seq "$PASSES"); do
         list_programs estimated | xargs "$work/run_programs" --time || echo "failed in pass $pass"
     done >"$work/times.log" 2>&1
     ! grep -q -e '^failed' -e FAILED "$work/times.log"

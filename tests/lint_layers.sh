@@ -20,6 +20,7 @@ rank cost
 groups
 estimate
 explain
+look_ups
 score
 candidates
 stage wide

@@ -1,6 +1,6 @@
 # Puts what was measured of the candidates of each description beside what was estimated, a candidate a line, the sums of
 # its kernels, each times its calls; then, for each description, the pick and the fastest measured. Files: "PROGRAM KERNEL
-# TIME us" of one or three passes; "PROGRAM KERNEL" and sectors of L2 read and written, of DRAM read and written, of a
+# TIME us" of some passes, whose median counts; "PROGRAM KERNEL" and sectors of L2 read and written, of DRAM read and written, of a
 # launch that finds caches empty; "PROGRAM CANDIDATES MARKS KERNEL CALLS TIME" and the estimates of the same, DRAM's in
 # bytes.
 #
@@ -16,15 +16,13 @@ FNR == 1 {
         continue
 }
 
-# The median of up to three.
-function median(a, b, c) {
-    return a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b)
-}
-
+# Keeps the times of a kernel in order.
 file == 1 {
     key = $1 SUBSEP $2
-    times[key, ++passes[key]] = $3
-    us[key] = passes[key] == 3 ? median(times[key, 1], times[key, 2], $3) : $3
+    for (place = passes[key]++; place > 0 && times[key, place] > $3; place--)
+        times[key, place + 1] = times[key, place]
+    times[key, place + 1] = $3 + 0
+    us[key] = times[key, int((passes[key] + 1) / 2)]
 }
 
 file == 2 {
