@@ -11,7 +11,12 @@
 #include "check.h" /* of advisor */
 #include "random_spec.h"
 #include "read.h"
+#include "score.h"
 #include "view_code.h"
+
+#ifndef TESTS_DIR
+#define TESTS_DIR "tests"
+#endif
 
 Suite *generate_suite(void);
 
@@ -336,6 +341,49 @@ START_TEST(pieces_of_every_group_are_stored)
 }
 END_TEST
 
+/* Generates code for a random description and random candidates, and runs its check program on the host; false where
+ * no code can be written for them. */
+static bool check_runs(uint64_t seed, enum random_kind kind, char *folder)
+{
+    struct work work = {0};
+    struct text xml = {0};
+    uint64_t state = seed;
+    random_spec_write(&xml, seed, kind);
+    prepare(&work, text_string(&xml), NULL);
+    choose_any(&work, &state);
+    const struct score *score = score_spec(work.spec, work.device, work.chosen, &work.arena, &work.diags);
+    struct generated *generated = score == NULL ? NULL : render(&work);
+    if (generated != NULL) {
+        ck_assert_int_eq(generate_write(generated, folder, false, &work.arena, &work.diags), GENERATE_DONE);
+        const char *run = arena_printf(&work.arena, "sh " TESTS_DIR "/emulate.sh '%s' r_check >'%s/log'", folder, folder);
+        if (system(run) != 0) { /* NOLINT(cert-env33-c) */
+            (void)fputs(text_string(&xml), stderr);
+            for (size_t i = 0; i < work.spec->array_count; i++)
+                (void)fprintf(stderr, "a%zu=%s\n", i, work.chosen[i]->candidate.text);
+            ck_abort_msg("kind %d, seed %llu: the check program in %s fails", (int)kind, (unsigned long long)seed,
+                         folder);
+        }
+    }
+    text_free(&xml);
+    release(&work);
+    return generated != NULL;
+}
+
+START_TEST(random_code_does_what_it_should)
+{
+    const unsigned most = random_rounds() / 50 + 1;
+    char folder[] = "/tmp/check_generate.XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    unsigned ran = 0;
+    for (uint64_t seed = 1000; ran < most; seed++)
+        ran += check_runs(seed, (enum random_kind)_i, folder);
+    struct work work = {0};
+    const char *clean = arena_printf(&work.arena, "rm -rf '%s'", folder);
+    ck_assert_int_eq(system(clean), 0); /* NOLINT(cert-env33-c) */
+    release(&work);
+}
+END_TEST
+
 START_TEST(output_is_a_pure_function)
 {
     struct text xml = {0};
@@ -654,6 +702,7 @@ Suite *generate_suite(void)
 {
     Suite *suite = suite_create("generate");
     TCase *text = tcase_create("text"), *counts = tcase_create("counts"), *files = tcase_create("files");
+    TCase *runs = tcase_create("runs");
     tcase_add_loop_test(text, expression_is_cpp, 0, (int)(sizeof(expressions) / sizeof(expressions[0])));
     tcase_add_test(text, head_names_its_origin);
     tcase_add_test(text, hash_is_fnv);
@@ -670,6 +719,8 @@ Suite *generate_suite(void)
     tcase_add_loop_test(counts, pieces_of_every_group_are_stored, 0,
                         (int)(sizeof(stores_in_turn) / sizeof(stores_in_turn[0])));
     suite_add_tcase(suite, counts);
+    tcase_add_loop_test(runs, random_code_does_what_it_should, 0, RANDOM_FAULTY);
+    suite_add_tcase(suite, runs);
     tcase_add_test(files, folder_is_made_and_kept);
     tcase_add_test(files, staleness_is_told);
     tcase_add_test(files, links_are_not_followed);

@@ -101,29 +101,14 @@ check_callers() {
         -isystem tests/emulation -include cuda_runtime.h "$scratch/$1_check.cu"
 }
 
-# What is no C++ becomes calls of the emulation.
-emulate_file() {
-    sed -E -e 's/extern __shared__ __align__\([0-9]+\) unsigned char (\w+)\[\];/unsigned char *const \1 = emulation::shared;/' \
-        -e 's/__shared__ __align__\(([0-9]+)\)/alignas(\1) static/' \
-        -e 's/^( *)(\w+)<<<(\w+), (\w+)>>>\((.*)\);/\1emulation::launch(\3, \4, 0, [\&] { \2(\5); });/' "$1" >"$2"
-}
-
-emulate() {
-    mkdir -p "$scratch/emulated"
-    for file in "$1.cuh" "$1_kernels.cuh" "$1_check.cu"; do emulate_file "$scratch/$file" "$scratch/emulated/$file"; done
-    check "$case: emulation compiles" "$cxx" -std=c++17 -O0 -w -D__restrict__= -Itests/emulation \
-        -x c++ -o "$scratch/emulated/check" "$scratch/emulated/$1_check.cu"
-    check "$case: emulation" "$scratch/emulated/check"
-}
-
 # A check program that is ended from elsewhere counts that as a failure. For one candidate of all.
 end_early() {
     if [ -n "$ended" ]; then return; fi
     ended=1
     sed -i 's/report(.*"accessors on the device");/std::exit(0);/' "$scratch/emulated/$1_check.cu"
     check "$case: a program that ends early compiles" "$cxx" -std=c++17 -O0 -w -D__restrict__= -Itests/emulation \
-        -x c++ -o "$scratch/emulated/check" "$scratch/emulated/$1_check.cu"
-    "$scratch/emulated/check" | tail -n 2 >"$scratch/end"
+        -x c++ -o "$scratch/emulated/$1_check" "$scratch/emulated/$1_check.cu"
+    "$scratch/emulated/$1_check" | tail -n 2 >"$scratch/end"
     printf 'FAILED  the program ended before its last check\n2 passed, 1 failed\n' >"$scratch/end.expected"
     check "$case: an early end" diff "$scratch/end" "$scratch/end.expected"
 }
@@ -148,13 +133,10 @@ compile_cuda() {
 # The program in the README, on the stand-in and by nvcc.
 check_example() {
     case=example folder=$scratch/example
-    mkdir -p "$folder/emulated"
+    mkdir "$folder"
     awk -f tests/gpu/example.awk README.md >"$folder/program.cu"
     check "$case: generate" "$tool" generate layouts/particles.xml -o "$folder" -D N=4096
-    for file in particles.cuh particles_kernels.cuh program.cu; do emulate_file "$folder/$file" "$folder/emulated/$file"; done
-    check "$case: compiles" "$cxx" -std=c++17 -w -D__restrict__= -Itests/emulation -x c++ -o "$folder/run" \
-        "$folder/emulated/program.cu"
-    "$folder/run" >"$folder/printed"
+    sh tests/emulate.sh "$folder" program >"$folder/printed"
     echo '1 2 3' >"$folder/wanted"
     check "$case: what it prints" diff "$folder/printed" "$folder/wanted"
     if [ "$scale" = small ] || ! command -v "$nvcc" >/dev/null; then return; fi
@@ -182,7 +164,7 @@ for spec in tests/generated/*.xml; do
         compile_hip "$name"
         compile_mdspan "$name"
         check_callers "$name"
-        emulate "$name"
+        check "$case: emulation" sh tests/emulate.sh "$scratch" "${name}_check"
         end_early "$name"
         compile_cuda "$name"
     done
