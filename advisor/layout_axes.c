@@ -108,12 +108,12 @@ bool layout_subscript_stride(uint64_t *out, const struct mapping *mapping, const
 {
     const struct placement *leaves = &mapping->leaves[selected->leaf];
     const struct group *group = &mapping->groups[leaves->group];
-    if (subscript->stride_leaves == 0 || group->record_stride != 0) {
-        *out = subscript->stride_bytes;
-        return true;
-    }
-    *out = subscript->extent > 1 ? leaves[subscript->stride_leaves].offset - leaves[0].offset : 0;
-    return group->tile_records == 0 || evenly_spaced(mapping, selected, 0, selected->leaf);
+    const bool as_in_c = subscript->stride_leaves == 0 || group->record_stride != 0;
+    if (subscript->extent < 2)
+        *out = 0;
+    else
+        *out = as_in_c ? subscript->stride_bytes : leaves[subscript->stride_leaves].offset - leaves[0].offset;
+    return as_in_c || group->tile_records == 0 || evenly_spaced(mapping, selected, 0, selected->leaf);
 }
 
 /* Whether all leaves of an element are moved by one distance from each of the `count` elements to the next. */

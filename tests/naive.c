@@ -532,10 +532,10 @@ static const struct part_map *part_of(const struct map *map, const struct select
 static uint64_t subscript_distance(const struct map *map, const struct selected *selected,
                                    const struct subscript *subscript)
 {
-    if (part_of(map, selected)->kind == LAYOUT_AOS || subscript->stride_leaves == 0)
-        return subscript->stride_bytes;
     if (subscript->extent < 2)
         return 0;
+    if (part_of(map, selected)->kind == LAYOUT_AOS || subscript->stride_leaves == 0)
+        return subscript->stride_bytes;
     return map->places[selected->leaf + subscript->stride_leaves].start - map->places[selected->leaf].start;
 }
 

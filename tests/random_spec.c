@@ -650,20 +650,25 @@ static void stream_index(struct maker *maker, struct text *out, struct made_arra
     }
 }
 
+static void make_index(struct maker *maker, struct text *index, struct made_array *array)
+{
+    bool turned = chance(maker, 40);
+    for (unsigned d = 0; d < array->dim_count; d++) {
+        text_puts(index, d > 0 ? ", " : "");
+        unsigned dice = below(maker, 100);
+        if (maker->kind == RANDOM_STREAM && (dice < 90 || maker->pure))
+            stream_index(maker, index, array, d, turned);
+        else if (maker->kind != RANDOM_WILD && dice < 80 && !(array->shared && dice > 30))
+            regular_index(maker, index, array, d);
+        else
+            wild_index(maker, index, array, d);
+    }
+}
+
 static void put_index(struct maker *maker, struct made_array *array)
 {
     struct text index = {0};
-    bool turned = chance(maker, 40);
-    for (unsigned d = 0; d < array->dim_count; d++) {
-        text_puts(&index, d > 0 ? ", " : "");
-        unsigned dice = below(maker, 100);
-        if (maker->kind == RANDOM_STREAM && (dice < 90 || maker->pure))
-            stream_index(maker, &index, array, d, turned);
-        else if (maker->kind != RANDOM_WILD && dice < 80 && !(array->shared && dice > 30))
-            regular_index(maker, &index, array, d);
-        else
-            wild_index(maker, &index, array, d);
-    }
+    make_index(maker, &index, array);
     put_attribute(maker, "index", &index);
 }
 
@@ -716,11 +721,35 @@ static bool put_atomic_access(struct maker *maker, struct made_array *array)
     return true;
 }
 
-static void make_access(struct maker *maker)
+static const char *pick_op(struct maker *maker)
 {
     static const char *const ops[] = {"read", "write", "update"};
+    return ops[below(maker, 3)];
+}
+
+/* Often more than one access to an element. */
+static void put_accesses(struct maker *maker, const char *op, struct made_array *array)
+{
+    struct text index = {0};
+    make_index(maker, &index, array);
+    for (bool more = true; more;) {
+        text_printf(maker->out, "<%s array=\"%s\"", op, array->name);
+        put_field(maker, array);
+        struct text copy = {0};
+        text_puts(&copy, text_string(&index));
+        put_attribute(maker, "index", &copy);
+        text_puts(maker->out, "/>\n");
+        op = pick_op(maker);
+        more = maker->accesses < ACCESSES_MAX && chance(maker, 30);
+        maker->accesses += more;
+    }
+    text_free(&index);
+}
+
+static void make_access(struct maker *maker)
+{
     struct made_array *array = &maker->arrays[below(maker, maker->array_count)];
-    const char *op = ops[below(maker, 3)];
+    const char *op = pick_op(maker);
     assert(maker->array_count > 0 && array->type != NULL);
     maker->accesses++;
     text_puts(maker->out, "    ");
@@ -733,10 +762,7 @@ static void make_access(struct maker *maker)
     }
     if (!maker->pure && chance(maker, 12) && put_atomic_access(maker, array))
         return;
-    text_printf(maker->out, "<%s array=\"%s\"", op, array->name);
-    put_field(maker, array);
-    put_index(maker, array);
-    text_puts(maker->out, "/>\n");
+    put_accesses(maker, op, array);
 }
 
 static void make_body(struct maker *maker, unsigned depth, unsigned statements);
