@@ -355,7 +355,8 @@ static bool check_runs(uint64_t seed, enum random_kind kind, char *folder)
     struct generated *generated = score == NULL ? NULL : render(&work);
     if (generated != NULL) {
         ck_assert_int_eq(generate_write(generated, folder, false, &work.arena, &work.diags), GENERATE_DONE);
-        const char *run = arena_printf(&work.arena, "sh " TESTS_DIR "/emulate.sh '%s' r_check >'%s/log'", folder, folder);
+        const char *run =
+            arena_printf(&work.arena, "sh " TESTS_DIR "/emulate.sh '%s' r_check >'%s/log'", folder, folder);
         if (system(run) != 0) { /* NOLINT(cert-env33-c) */
             (void)fputs(text_string(&xml), stderr);
             for (size_t i = 0; i < work.spec->array_count; i++)
