@@ -337,8 +337,8 @@ __global__ void __launch_bounds__(THREADS) from_aos_kernel(bonds_view view, cons
     tile.template copy_in<true>(sw::bytes_of(*from));
     alignas(16) Bond value[group];
     SECTORWISE_UNROLL
-    for (int i = 0; i < pieces; ++i)
-        tile.take(i, sw::bytes_of(value) + i * 16);
+    for (int at = 0; at < pieces; ++at)
+        tile.take(at, sw::bytes_of(value) + at * 16);
     const std::int64_t record = first + std::int64_t(threadIdx.x) * group;
     const std::int64_t i = record;
     sw::store_row<group, 16, true>(view.issued_day(i), [&](int at) { return value[at].issued.day; });
@@ -379,8 +379,8 @@ __global__ void __launch_bounds__(THREADS) to_aos_kernel(Bond *__restrict__ arra
     sw::load_row<group, 16, true>(view.matures_serial(i), [&](int at, const std::int32_t &leaf) { value[at].matures.serial = leaf; });
     sw::load_row<group, 16, true>(view.rate(i), [&](int at, const float &leaf) { value[at].rate = leaf; });
     SECTORWISE_UNROLL
-    for (int i = 0; i < pieces; ++i)
-        tile.give(i, sw::bytes_of(value) + i * 16);
+    for (int at = 0; at < pieces; ++at)
+        tile.give(at, sw::bytes_of(value) + at * 16);
     tile.template copy_out<true>(sw::bytes_of(*to));
 }
 

@@ -337,8 +337,8 @@ __global__ void __launch_bounds__(THREADS) from_aos_kernel(events_view view, con
     tile.template copy_in<true>(sw::bytes_of(*from));
     alignas(16) Event value[group];
     SECTORWISE_UNROLL
-    for (int i = 0; i < pieces; ++i)
-        tile.take(i, sw::bytes_of(value) + i * 16);
+    for (int at = 0; at < pieces; ++at)
+        tile.take(at, sw::bytes_of(value) + at * 16);
     const std::int64_t record = first + std::int64_t(threadIdx.x) * group;
     const std::int64_t i = record;
     SECTORWISE_UNROLL
@@ -371,8 +371,8 @@ __global__ void __launch_bounds__(THREADS) to_aos_kernel(Event *__restrict__ arr
         for (int q1 = 0; q1 < 4; ++q1)
             sw::load_row<group, 16, true>(view.p(i, q0, q1), [&](int at, const double &leaf) { value[at].p[q0][q1] = leaf; });
     SECTORWISE_UNROLL
-    for (int i = 0; i < pieces; ++i)
-        tile.give(i, sw::bytes_of(value) + i * 16);
+    for (int at = 0; at < pieces; ++at)
+        tile.give(at, sw::bytes_of(value) + at * 16);
     tile.template copy_out<true>(sw::bytes_of(*to));
 }
 

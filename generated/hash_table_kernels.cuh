@@ -400,9 +400,9 @@ __global__ void __launch_bounds__(THREADS) from_aos_kernel(slots_view view, cons
     tile.template copy_in<true>(sw::bytes_of(*from));
     alignas(16) Slot value_[group];
     SECTORWISE_UNROLL
-    for (int i = 0; i < pieces; ++i)
-        tile.take(i, sw::bytes_of(value_) + i * 16);
-    unsigned char *const to = view.base + first * sizeof(Slot);
+    for (int at = 0; at < pieces; ++at)
+        tile.take(at, sw::bytes_of(value_) + at * 16);
+    unsigned char *const to = view.base + first * std::int64_t(sizeof(Slot));
     view.base = sw::bytes_of(tile.all); // where the block's records are from 0 on
     __syncthreads();
     const std::int64_t record = std::int64_t(threadIdx.x) * group;
@@ -427,7 +427,7 @@ __global__ void __launch_bounds__(THREADS) to_aos_kernel(Slot *__restrict__ arra
         return;
     }
     alignas(16) Slot value_[group];
-    tile.template copy_in<false>(view.base + first * sizeof(Slot));
+    tile.template copy_in<false>(view.base + first * std::int64_t(sizeof(Slot)));
     view.base = sw::bytes_of(tile.all); // where the block's records are from 0 on
     const std::int64_t record = std::int64_t(threadIdx.x) * group;
     const std::int64_t i = record;
@@ -435,8 +435,8 @@ __global__ void __launch_bounds__(THREADS) to_aos_kernel(Slot *__restrict__ arra
     sw::load_row<group, 16, false>(view.value(i), [&](int at, const std::uint32_t &leaf) { value_[at].value = leaf; });
     __syncthreads();
     SECTORWISE_UNROLL
-    for (int i = 0; i < pieces; ++i)
-        tile.give(i, sw::bytes_of(value_) + i * 16);
+    for (int at = 0; at < pieces; ++at)
+        tile.give(at, sw::bytes_of(value_) + at * 16);
     tile.template copy_out<true>(sw::bytes_of(*to));
 }
 

@@ -337,8 +337,8 @@ __global__ void __launch_bounds__(THREADS) from_aos_kernel(before_view view, con
     tile.template copy_in<true>(sw::bytes_of(*from));
     alignas(16) Cell value[group];
     SECTORWISE_UNROLL
-    for (int i = 0; i < pieces; ++i)
-        tile.take(i, sw::bytes_of(value) + i * 16);
+    for (int at = 0; at < pieces; ++at)
+        tile.take(at, sw::bytes_of(value) + at * 16);
     const std::int64_t record = first + std::int64_t(threadIdx.x) * group;
     const std::int64_t i = record;
     SECTORWISE_UNROLL
@@ -367,8 +367,8 @@ __global__ void __launch_bounds__(THREADS) to_aos_kernel(Cell *__restrict__ arra
     for (int q0 = 0; q0 < 9; ++q0)
         sw::load_row<group, 16, true>(view.f(i, q0), [&](int at, const float &leaf) { value[at].f[q0] = leaf; });
     SECTORWISE_UNROLL
-    for (int i = 0; i < pieces; ++i)
-        tile.give(i, sw::bytes_of(value) + i * 16);
+    for (int at = 0; at < pieces; ++at)
+        tile.give(at, sw::bytes_of(value) + at * 16);
     tile.template copy_out<true>(sw::bytes_of(*to));
 }
 
@@ -461,8 +461,8 @@ __global__ void __launch_bounds__(THREADS) from_aos_kernel(after_view view, cons
     tile.template copy_in<true>(sw::bytes_of(*from));
     alignas(16) Cell value[group];
     SECTORWISE_UNROLL
-    for (int i = 0; i < pieces; ++i)
-        tile.take(i, sw::bytes_of(value) + i * 16);
+    for (int at = 0; at < pieces; ++at)
+        tile.take(at, sw::bytes_of(value) + at * 16);
     const std::int64_t record = first + std::int64_t(threadIdx.x) * group;
     const std::int64_t i = record;
     SECTORWISE_UNROLL
@@ -491,8 +491,8 @@ __global__ void __launch_bounds__(THREADS) to_aos_kernel(Cell *__restrict__ arra
     for (int q0 = 0; q0 < 9; ++q0)
         sw::load_row<group, 16, true>(view.f(i, q0), [&](int at, const float &leaf) { value[at].f[q0] = leaf; });
     SECTORWISE_UNROLL
-    for (int i = 0; i < pieces; ++i)
-        tile.give(i, sw::bytes_of(value) + i * 16);
+    for (int at = 0; at < pieces; ++at)
+        tile.give(at, sw::bytes_of(value) + at * 16);
     tile.template copy_out<true>(sw::bytes_of(*to));
 }
 

@@ -336,8 +336,8 @@ __global__ void __launch_bounds__(THREADS) from_aos_kernel(particles_view view, 
     tile.template copy_in<true>(sw::bytes_of(*from));
     alignas(16) Particle value[group];
     SECTORWISE_UNROLL
-    for (int i = 0; i < pieces; ++i)
-        tile.take(i, sw::bytes_of(value) + i * 16);
+    for (int at = 0; at < pieces; ++at)
+        tile.take(at, sw::bytes_of(value) + at * 16);
     const std::int64_t record = first + std::int64_t(threadIdx.x) * group;
     const std::int64_t i = record;
     sw::store_row<group, 16, true>(view.pos_type(i), [&](int at) { return value[at].pos_type; });
@@ -380,8 +380,8 @@ __global__ void __launch_bounds__(THREADS) to_aos_kernel(Particle *__restrict__ 
     sw::load_row<group, 16, true>(view.n_neighbours(i), [&](int at, const std::uint32_t &leaf) { value[at].n_neighbours = leaf; });
     sw::load_row<group, 16, true>(view.head(i), [&](int at, const std::uint64_t &leaf) { value[at].head = leaf; });
     SECTORWISE_UNROLL
-    for (int i = 0; i < pieces; ++i)
-        tile.give(i, sw::bytes_of(value) + i * 16);
+    for (int at = 0; at < pieces; ++at)
+        tile.give(at, sw::bytes_of(value) + at * 16);
     tile.template copy_out<true>(sw::bytes_of(*to));
 }
 

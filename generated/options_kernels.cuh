@@ -337,8 +337,8 @@ __global__ void __launch_bounds__(THREADS) from_aos_kernel(options_view view, co
     tile.template copy_in<true>(sw::bytes_of(*from));
     alignas(16) Option value[group];
     SECTORWISE_UNROLL
-    for (int i = 0; i < pieces; ++i)
-        tile.take(i, sw::bytes_of(value) + i * 16);
+    for (int at = 0; at < pieces; ++at)
+        tile.take(at, sw::bytes_of(value) + at * 16);
     const std::int64_t record = first + std::int64_t(threadIdx.x) * group;
     const std::int64_t i = record;
     sw::store_row<group, 16, true>(view.payoff_kind(i), [&](int at) { return value[at].payoff.kind; });
@@ -395,8 +395,8 @@ __global__ void __launch_bounds__(THREADS) to_aos_kernel(Option *__restrict__ ar
     sw::load_row<group, 16, true>(view.process_volatility_day_count(i), [&](int at, const float &leaf) { value[at].process.volatility.day_count = leaf; });
     sw::load_row<group, 16, true>(view.process_volatility_reference(i), [&](int at, const float &leaf) { value[at].process.volatility.reference = leaf; });
     SECTORWISE_UNROLL
-    for (int i = 0; i < pieces; ++i)
-        tile.give(i, sw::bytes_of(value) + i * 16);
+    for (int at = 0; at < pieces; ++at)
+        tile.give(at, sw::bytes_of(value) + at * 16);
     tile.template copy_out<true>(sw::bytes_of(*to));
 }
 

@@ -336,8 +336,8 @@ __global__ void __launch_bounds__(THREADS) from_aos_kernel(particles_view view, 
     tile.template copy_in<true>(sw::bytes_of(*from));
     alignas(16) Particle value[group];
     SECTORWISE_UNROLL
-    for (int i = 0; i < pieces; ++i)
-        tile.take(i, sw::bytes_of(value) + i * 16);
+    for (int at = 0; at < pieces; ++at)
+        tile.take(at, sw::bytes_of(value) + at * 16);
     const std::int64_t record = first + std::int64_t(threadIdx.x) * group;
     const std::int64_t i = record;
     SECTORWISE_UNROLL
@@ -376,8 +376,8 @@ __global__ void __launch_bounds__(THREADS) to_aos_kernel(Particle *__restrict__ 
     sw::load_row<group, 16, true>(view.mass(i), [&](int at, const float &leaf) { value[at].mass = leaf; });
     sw::load_row<group, 16, true>(view.id(i), [&](int at, const std::uint32_t &leaf) { value[at].id = leaf; });
     SECTORWISE_UNROLL
-    for (int i = 0; i < pieces; ++i)
-        tile.give(i, sw::bytes_of(value) + i * 16);
+    for (int at = 0; at < pieces; ++at)
+        tile.give(at, sw::bytes_of(value) + at * 16);
     tile.template copy_out<true>(sw::bytes_of(*to));
 }
 
