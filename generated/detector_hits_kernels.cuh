@@ -400,8 +400,8 @@ __global__ void __launch_bounds__(THREADS) from_aos_kernel(hits_view view, const
     tile.template copy_in<true>(sw::bytes_of(*from));
     alignas(16) Hit value[group];
     SECTORWISE_UNROLL
-    for (int i = 0; i < pieces; ++i)
-        tile.take(i, sw::bytes_of(value) + i * 16);
+    for (int at = 0; at < pieces; ++at)
+        tile.take(at, sw::bytes_of(value) + at * 16);
     const std::int64_t record = first + std::int64_t(threadIdx.x) * group;
     const std::int64_t i = record;
     SECTORWISE_UNROLL
@@ -436,8 +436,8 @@ __global__ void __launch_bounds__(THREADS) to_aos_kernel(Hit *__restrict__ array
     sw::load_row<group, 16, true>(view.time(i), [&](int at, const float &leaf) { value[at].time = leaf; });
     sw::load_row<group, 16, true>(view.module(i), [&](int at, const std::uint32_t &leaf) { value[at].module = leaf; });
     SECTORWISE_UNROLL
-    for (int i = 0; i < pieces; ++i)
-        tile.give(i, sw::bytes_of(value) + i * 16);
+    for (int at = 0; at < pieces; ++at)
+        tile.give(at, sw::bytes_of(value) + at * 16);
     tile.template copy_out<true>(sw::bytes_of(*to));
 }
 
