@@ -150,13 +150,31 @@ static const char *split_all(const struct code *code, const struct array *array)
     return text;
 }
 
-/* The largest power of two (16 at most) that divides the places and sizes of all leaves and of the record. */
-uint64_t array_granule(const struct array *array)
+/* What an access to the array takes of its leaves: members of unions, components of vectors, so many `bytes`. */
+static uint64_t places_within_leaves(const struct access *access)
+{
+    uint64_t all = access->bytes;
+    for (size_t i = 0; i < access->selected_count; i++) {
+        const struct selected *selected = &access->selected[i];
+        all |= selected->inner_offset | selected->size;
+        for (size_t k = 0; k < selected->subscript_count; k++)
+            all |= selected->subscripts[k].stride_leaves == 0 ? selected->subscripts[k].stride_bytes : 0;
+    }
+    return all;
+}
+
+/* The largest power of two (16 at most) that divides the places and sizes of the record, its leaves, and what is
+ * accessed of them. */
+uint64_t array_granule(const struct code *code, const struct array *array)
 {
     const struct record *record = array->record;
     uint64_t all = VECTOR_BYTES_MAX | record->type->size;
     for (size_t i = 0; i < record->leaf_count; i++)
         all |= record->leaves[i].offset | record->leaves[i].size;
+    for (const struct kernel *kernel = code->spec->kernels; kernel != NULL; kernel = kernel->next)
+        for (unsigned i = 0; i < kernel->access_count; i++)
+            if (kernel->accesses[i]->array == array)
+                all |= places_within_leaves(kernel->accesses[i]);
     return all & (~all + 1);
 }
 
@@ -319,7 +337,7 @@ static json_t *array_view(const struct code *code, const struct array_code *arra
     put_text(view, "fields", array->fields_name);
     put_text(view, "qualifier", "SECTORWISE_HD");
     put_text(view, "split", split_all(code, a));
-    put_number(view, "granule", array_granule(a));
+    put_number(view, "granule", array_granule(code, a));
     put(view, "samples", samples_view(code, array));
     put_text(view, "check_function", name_fresh(code, arena_printf(code->arena, "check_array_%s", a->name.text)));
     put_text(view, "linear", linear_text(code, a, a->dim_count));

@@ -202,7 +202,7 @@ struct parts array_parts(const struct code *code, const struct array_code *array
                          struct shape *shape);
 /* Sets "getter", "setter" and "address_function". */
 void put_accessor_names(const struct code *code, const struct accessor *accessor, json_t *view);
-uint64_t array_granule(const struct array *array);
+uint64_t array_granule(const struct code *code, const struct array *array);
 bool is_loose(const struct array *array, const struct part *part);
 /* Whether leaves are kept in columns of their own, as soa has them. */
 bool has_columns(const struct mapping *mapping);

@@ -530,7 +530,7 @@ static json_t *arrays_used(const struct kernel_code *kernel)
         put_text(view, "view", array_code(kernel->code, array)->view_name);
         put_text(view, "record", type_text(kernel->code, array->record->type));
         put_number(view, "record_size", array->record->type->size);
-        put_number(view, "granule", array_granule(array));
+        put_number(view, "granule", array_granule(kernel->code, array));
         put_flag(view, "padded", has_padding(kernel->code, array));
         put_number(view, "number", json_array_size(out));
         put_number(view, "record_count", array->records);
