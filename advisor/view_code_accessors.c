@@ -142,6 +142,7 @@ static void name_accessors(struct code *code, struct array_code *array)
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
         (void)name_set_add(&taken, code->arena, name_fresh(code, members[i]));
     (void)name_set_add(&taken, code->arena, array->view_name);
+    (void)name_set_add(&taken, code->arena, array->const_view_name);
     (void)name_set_add(&taken, code->arena, array->fields_name);
     for (size_t i = 0; i < array->parts.count; i++) {
         const struct part *part = &array->parts.items[i];
@@ -289,6 +290,8 @@ static bool array_prepare(struct code *code, const struct array *array)
     made->option = code->chosen[array->number];
     made->mapping = made->option->mapping;
     made->view_name = name_take(code, &code->issued, arena_printf(code->arena, "%s_view", array->name.text));
+    made->const_view_name =
+        name_take(code, &code->issued, arena_printf(code->arena, "%s_const_view", array->name.text));
     made->fields_name = name_take(code, &code->issued, arena_printf(code->arena, "%s_fields", array->name.text));
     made->c_name = name_take_c(code, arena_printf(code->arena, "%s_%s", code->spec->name.text, array->name.text));
     made->leaves = array_parts(code, made, NULL, NULL);

@@ -334,6 +334,7 @@ static json_t *array_view(const struct code *code, const struct array_code *arra
     put_text(view, "records", joined_extents(code, a, a->dim_count, " * "));
     put_text(view, "parameters", parameters_text(code, a, NULL, true));
     put_text(view, "arguments", parameters_text(code, a, NULL, false));
+    put_text(view, "const_view", array->const_view_name);
     put_text(view, "fields", array->fields_name);
     put_text(view, "qualifier", "SECTORWISE_HD");
     put_text(view, "split", split_all(code, a));

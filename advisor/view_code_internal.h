@@ -177,7 +177,8 @@ struct array_code {
     const struct array *array;
     const struct option *option;
     const struct mapping *mapping;
-    const char *view_name;      /* "particles_view" */
+    const char *view_name; /* "particles_view" */
+    const char *const_view_name;
     const char *fields_name;    /* "particles_fields" */
     const char *c_name;         /* "particles_particles" */
     struct parts leaves;        /* of its record, no inner ones */

@@ -228,6 +228,68 @@ struct bonds_view {
 };
 static_assert(bonds_view{nullptr}.bytes() == 36000000, "the bytes that were counted");
 
+// bonds, to be read alone
+class bonds_const_view {
+    bonds_view view;
+
+public:
+    SECTORWISE_HD constexpr bonds_const_view(const bonds_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit bonds_const_view(const unsigned char *value, std::int64_t extent = BONDS)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const std::int32_t &issued_day(std::int64_t i) const
+    {
+        return view.issued_day(i);
+    }
+    SECTORWISE_HD const std::int32_t &issued_month(std::int64_t i) const
+    {
+        return view.issued_month(i);
+    }
+    SECTORWISE_HD const std::int32_t &issued_year(std::int64_t i) const
+    {
+        return view.issued_year(i);
+    }
+    SECTORWISE_HD const std::int32_t &issued_serial(std::int64_t i) const
+    {
+        return view.issued_serial(i);
+    }
+    SECTORWISE_HD const std::int32_t &matures_day(std::int64_t i) const
+    {
+        return view.matures_day(i);
+    }
+    SECTORWISE_HD const std::int32_t &matures_month(std::int64_t i) const
+    {
+        return view.matures_month(i);
+    }
+    SECTORWISE_HD const std::int32_t &matures_year(std::int64_t i) const
+    {
+        return view.matures_year(i);
+    }
+    SECTORWISE_HD const std::int32_t &matures_serial(std::int64_t i) const
+    {
+        return view.matures_serial(i);
+    }
+    SECTORWISE_HD const float &rate(std::int64_t i) const
+    {
+        return view.rate(i);
+    }
+    SECTORWISE_HD Bond get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 // interest: aos
 struct interest_view {
     unsigned char *base;
@@ -275,6 +337,36 @@ struct interest_view {
     }
 };
 static_assert(interest_view{nullptr}.bytes() == 4000000, "the bytes that were counted");
+
+// interest, to be read alone
+class interest_const_view {
+    interest_view view;
+
+public:
+    SECTORWISE_HD constexpr interest_const_view(const interest_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit interest_const_view(const unsigned char *value, std::int64_t extent = BONDS)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &at(std::int64_t i) const
+    {
+        return view.at(i);
+    }
+    SECTORWISE_HD float get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
 
 } // namespace bonds
 

@@ -31,9 +31,9 @@ namespace bonds {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -53,7 +53,7 @@ inline SECTORWISE_HD void set(const bonds_view &view, std::int64_t record, const
 }
 inline SECTORWISE_HD Bond get(const bonds_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return bonds_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const bonds_view &, Visit &visit)
@@ -72,15 +72,15 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const bonds_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.issued_day(i)), std::int64_t(0));
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.issued_month(i)), std::int64_t(4));
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.issued_year(i)), std::int64_t(8));
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.issued_serial(i)), std::int64_t(12));
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.matures_day(i)), std::int64_t(16));
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.matures_month(i)), std::int64_t(20));
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.matures_year(i)), std::int64_t(24));
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.matures_serial(i)), std::int64_t(28));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.rate(i)), std::int64_t(32));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(bonds_const_view(view).issued_day(i)), std::int64_t(0));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(bonds_const_view(view).issued_month(i)), std::int64_t(4));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(bonds_const_view(view).issued_year(i)), std::int64_t(8));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(bonds_const_view(view).issued_serial(i)), std::int64_t(12));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(bonds_const_view(view).matures_day(i)), std::int64_t(16));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(bonds_const_view(view).matures_month(i)), std::int64_t(20));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(bonds_const_view(view).matures_year(i)), std::int64_t(24));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(bonds_const_view(view).matures_serial(i)), std::int64_t(28));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(bonds_const_view(view).rate(i)), std::int64_t(32));
 }
 
 inline SECTORWISE_HD void set(const interest_view &view, std::int64_t record, const float &value)
@@ -89,7 +89,7 @@ inline SECTORWISE_HD void set(const interest_view &view, std::int64_t record, co
 }
 inline SECTORWISE_HD float get(const interest_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return interest_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const interest_view &, Visit &visit)
@@ -100,7 +100,7 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const interest_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.at(i)), std::int64_t(0));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(interest_const_view(view).at(i)), std::int64_t(0));
 }
 
 template <class Visit>

@@ -179,6 +179,48 @@ struct nodes_view {
 };
 static_assert(nodes_view{nullptr}.bytes() == 8388576, "the bytes that were counted");
 
+// nodes, to be read alone
+class nodes_const_view {
+    nodes_view view;
+
+public:
+    SECTORWISE_HD constexpr nodes_const_view(const nodes_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit nodes_const_view(const unsigned char *value, std::int64_t extent = 2 * LEAVES - 1)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &lower(std::int64_t i, std::int64_t q0) const
+    {
+        return view.lower(i, q0);
+    }
+    SECTORWISE_HD const float &upper(std::int64_t i, std::int64_t q0) const
+    {
+        return view.upper(i, q0);
+    }
+    SECTORWISE_HD const std::int32_t &left(std::int64_t i) const
+    {
+        return view.left(i);
+    }
+    SECTORWISE_HD const std::int32_t &right(std::int64_t i) const
+    {
+        return view.right(i);
+    }
+    SECTORWISE_HD Node get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 } // namespace bvh
 
 #undef SECTORWISE_UNROLL

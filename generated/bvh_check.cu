@@ -30,9 +30,9 @@ namespace bvh {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -52,7 +52,7 @@ inline SECTORWISE_HD void set(const nodes_view &view, std::int64_t record, const
 }
 inline SECTORWISE_HD Node get(const nodes_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return nodes_const_view(view).get(record);
 }
 __device__ inline Node load_together(const nodes_view &view, std::int64_t record, nodes_exchange &exchange)
 {
@@ -80,12 +80,12 @@ SECTORWISE_HD inline void visit_places(const nodes_view &view, std::int64_t reco
     const std::int64_t i = record;
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        visit(static_cast<float *>(nullptr), sw::bytes_at(view.lower(i, q0)), std::int64_t(q0 * 4));
+        visit(static_cast<float *>(nullptr), sw::bytes_at(nodes_const_view(view).lower(i, q0)), std::int64_t(q0 * 4));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        visit(static_cast<float *>(nullptr), sw::bytes_at(view.upper(i, q0)), std::int64_t(12 + q0 * 4));
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.left(i)), std::int64_t(24));
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.right(i)), std::int64_t(28));
+        visit(static_cast<float *>(nullptr), sw::bytes_at(nodes_const_view(view).upper(i, q0)), std::int64_t(12 + q0 * 4));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(nodes_const_view(view).left(i)), std::int64_t(24));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(nodes_const_view(view).right(i)), std::int64_t(28));
 }
 
 template <class Visit>

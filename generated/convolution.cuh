@@ -155,6 +155,36 @@ struct image_view {
 };
 static_assert(image_view{nullptr}.bytes() == 25165824, "the bytes that were counted");
 
+// image, to be read alone
+class image_const_view {
+    image_view view;
+
+public:
+    SECTORWISE_HD constexpr image_const_view(const image_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit image_const_view(const unsigned char *value, std::int64_t extent_0 = HEIGHT, std::int64_t extent_1 = WIDTH)
+        : view{const_cast<unsigned char *>(value), extent_0, extent_1}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &at(std::int64_t i, std::int64_t j) const
+    {
+        return view.at(i, j);
+    }
+    SECTORWISE_HD float get(std::int64_t i, std::int64_t j) const
+    {
+        return view.get(i, j);
+    }
+};
+
 // passed: row-major
 struct passed_view {
     unsigned char *base;
@@ -203,6 +233,36 @@ struct passed_view {
     }
 };
 static_assert(passed_view{nullptr}.bytes() == 25165824, "the bytes that were counted");
+
+// passed, to be read alone
+class passed_const_view {
+    passed_view view;
+
+public:
+    SECTORWISE_HD constexpr passed_const_view(const passed_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit passed_const_view(const unsigned char *value, std::int64_t extent_0 = HEIGHT, std::int64_t extent_1 = WIDTH)
+        : view{const_cast<unsigned char *>(value), extent_0, extent_1}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &at(std::int64_t i, std::int64_t j) const
+    {
+        return view.at(i, j);
+    }
+    SECTORWISE_HD float get(std::int64_t i, std::int64_t j) const
+    {
+        return view.get(i, j);
+    }
+};
 
 // filtered: row-major
 struct filtered_view {
@@ -253,6 +313,36 @@ struct filtered_view {
 };
 static_assert(filtered_view{nullptr}.bytes() == 25165824, "the bytes that were counted");
 
+// filtered, to be read alone
+class filtered_const_view {
+    filtered_view view;
+
+public:
+    SECTORWISE_HD constexpr filtered_const_view(const filtered_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit filtered_const_view(const unsigned char *value, std::int64_t extent_0 = HEIGHT, std::int64_t extent_1 = WIDTH)
+        : view{const_cast<unsigned char *>(value), extent_0, extent_1}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &at(std::int64_t i, std::int64_t j) const
+    {
+        return view.at(i, j);
+    }
+    SECTORWISE_HD float get(std::int64_t i, std::int64_t j) const
+    {
+        return view.get(i, j);
+    }
+};
+
 // line: row-major
 struct line_view {
     unsigned char *base;
@@ -301,6 +391,36 @@ struct line_view {
     }
 };
 static_assert(line_view{nullptr}.bytes() == 2560, "the bytes that were counted");
+
+// line, to be read alone
+class line_const_view {
+    line_view view;
+
+public:
+    SECTORWISE_HD constexpr line_const_view(const line_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit line_const_view(const unsigned char *value, std::int64_t extent_0 = 4, std::int64_t extent_1 = LINE)
+        : view{const_cast<unsigned char *>(value), extent_0, extent_1}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &at(std::int64_t i, std::int64_t j) const
+    {
+        return view.at(i, j);
+    }
+    SECTORWISE_HD float get(std::int64_t i, std::int64_t j) const
+    {
+        return view.get(i, j);
+    }
+};
 
 // slab: pitch(328)
 struct slab_view {
@@ -351,6 +471,36 @@ struct slab_view {
     }
 };
 static_assert(slab_view{nullptr}.bytes() == 5248, "the bytes that were counted");
+
+// slab, to be read alone
+class slab_const_view {
+    slab_view view;
+
+public:
+    SECTORWISE_HD constexpr slab_const_view(const slab_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit slab_const_view(const unsigned char *value, std::int64_t extent_0 = 16, std::int64_t extent_1 = SLAB)
+        : view{const_cast<unsigned char *>(value), extent_0, extent_1}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &at(std::int64_t i, std::int64_t j) const
+    {
+        return view.at(i, j);
+    }
+    SECTORWISE_HD float get(std::int64_t i, std::int64_t j) const
+    {
+        return view.get(i, j);
+    }
+};
 
 } // namespace convolution
 

@@ -34,9 +34,9 @@ namespace convolution {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -56,7 +56,7 @@ inline SECTORWISE_HD void set(const image_view &view, std::int64_t record, const
 }
 inline SECTORWISE_HD float get(const image_view &view, std::int64_t record)
 {
-    return view.get(record / view.extent_1, record % view.extent_1);
+    return image_const_view(view).get(record / view.extent_1, record % view.extent_1);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const image_view &, Visit &visit)
@@ -68,7 +68,7 @@ SECTORWISE_HD inline void visit_places(const image_view &view, std::int64_t reco
 {
     const std::int64_t i = record / view.extent_1;
     const std::int64_t j = record % view.extent_1;
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.at(i, j)), std::int64_t(0));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(image_const_view(view).at(i, j)), std::int64_t(0));
 }
 
 inline SECTORWISE_HD void set(const passed_view &view, std::int64_t record, const float &value)
@@ -77,7 +77,7 @@ inline SECTORWISE_HD void set(const passed_view &view, std::int64_t record, cons
 }
 inline SECTORWISE_HD float get(const passed_view &view, std::int64_t record)
 {
-    return view.get(record / view.extent_1, record % view.extent_1);
+    return passed_const_view(view).get(record / view.extent_1, record % view.extent_1);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const passed_view &, Visit &visit)
@@ -89,7 +89,7 @@ SECTORWISE_HD inline void visit_places(const passed_view &view, std::int64_t rec
 {
     const std::int64_t i = record / view.extent_1;
     const std::int64_t j = record % view.extent_1;
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.at(i, j)), std::int64_t(0));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(passed_const_view(view).at(i, j)), std::int64_t(0));
 }
 
 inline SECTORWISE_HD void set(const filtered_view &view, std::int64_t record, const float &value)
@@ -98,7 +98,7 @@ inline SECTORWISE_HD void set(const filtered_view &view, std::int64_t record, co
 }
 inline SECTORWISE_HD float get(const filtered_view &view, std::int64_t record)
 {
-    return view.get(record / view.extent_1, record % view.extent_1);
+    return filtered_const_view(view).get(record / view.extent_1, record % view.extent_1);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const filtered_view &, Visit &visit)
@@ -110,7 +110,7 @@ SECTORWISE_HD inline void visit_places(const filtered_view &view, std::int64_t r
 {
     const std::int64_t i = record / view.extent_1;
     const std::int64_t j = record % view.extent_1;
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.at(i, j)), std::int64_t(0));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(filtered_const_view(view).at(i, j)), std::int64_t(0));
 }
 
 inline SECTORWISE_HD void set(const line_view &view, std::int64_t record, const float &value)
@@ -119,7 +119,7 @@ inline SECTORWISE_HD void set(const line_view &view, std::int64_t record, const 
 }
 inline SECTORWISE_HD float get(const line_view &view, std::int64_t record)
 {
-    return view.get(record / view.extent_1, record % view.extent_1);
+    return line_const_view(view).get(record / view.extent_1, record % view.extent_1);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const line_view &, Visit &visit)
@@ -131,7 +131,7 @@ SECTORWISE_HD inline void visit_places(const line_view &view, std::int64_t recor
 {
     const std::int64_t i = record / view.extent_1;
     const std::int64_t j = record % view.extent_1;
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.at(i, j)), std::int64_t(0));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(line_const_view(view).at(i, j)), std::int64_t(0));
 }
 
 inline SECTORWISE_HD void set(const slab_view &view, std::int64_t record, const float &value)
@@ -140,7 +140,7 @@ inline SECTORWISE_HD void set(const slab_view &view, std::int64_t record, const 
 }
 inline SECTORWISE_HD float get(const slab_view &view, std::int64_t record)
 {
-    return view.get(record / view.extent_1, record % view.extent_1);
+    return slab_const_view(view).get(record / view.extent_1, record % view.extent_1);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const slab_view &, Visit &visit)
@@ -152,7 +152,7 @@ SECTORWISE_HD inline void visit_places(const slab_view &view, std::int64_t recor
 {
     const std::int64_t i = record / view.extent_1;
     const std::int64_t j = record % view.extent_1;
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.at(i, j)), std::int64_t(0));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(slab_const_view(view).at(i, j)), std::int64_t(0));
 }
 
 template <class Visit>

@@ -163,6 +163,40 @@ struct entries_view {
 };
 static_assert(entries_view{nullptr}.bytes() == 16777216, "the bytes that were counted");
 
+// entries, to be read alone
+class entries_const_view {
+    entries_view view;
+
+public:
+    SECTORWISE_HD constexpr entries_const_view(const entries_view &value_) : view(value_)
+    {
+    }
+    SECTORWISE_HD explicit entries_const_view(const unsigned char *value_, std::int64_t extent = NONZEROS)
+        : view{const_cast<unsigned char *>(value_), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &value(std::int64_t i) const
+    {
+        return view.value(i);
+    }
+    SECTORWISE_HD const std::int32_t &column(std::int64_t i) const
+    {
+        return view.column(i);
+    }
+    SECTORWISE_HD Entry get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 // starts: aos
 struct starts_view {
     unsigned char *base;
@@ -210,6 +244,36 @@ struct starts_view {
     }
 };
 static_assert(starts_view{nullptr}.bytes() == 524292, "the bytes that were counted");
+
+// starts, to be read alone
+class starts_const_view {
+    starts_view view;
+
+public:
+    SECTORWISE_HD constexpr starts_const_view(const starts_view &value_) : view(value_)
+    {
+    }
+    SECTORWISE_HD explicit starts_const_view(const unsigned char *value_, std::int64_t extent = ROWS + 1)
+        : view{const_cast<unsigned char *>(value_), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const std::int32_t &at(std::int64_t i) const
+    {
+        return view.at(i);
+    }
+    SECTORWISE_HD std::int32_t get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
 
 // x: aos
 struct x_view {
@@ -259,6 +323,36 @@ struct x_view {
 };
 static_assert(x_view{nullptr}.bytes() == 524288, "the bytes that were counted");
 
+// x, to be read alone
+class x_const_view {
+    x_view view;
+
+public:
+    SECTORWISE_HD constexpr x_const_view(const x_view &value_) : view(value_)
+    {
+    }
+    SECTORWISE_HD explicit x_const_view(const unsigned char *value_, std::int64_t extent = ROWS)
+        : view{const_cast<unsigned char *>(value_), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &at(std::int64_t i) const
+    {
+        return view.at(i);
+    }
+    SECTORWISE_HD float get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 // y: aos
 struct y_view {
     unsigned char *base;
@@ -306,6 +400,36 @@ struct y_view {
     }
 };
 static_assert(y_view{nullptr}.bytes() == 524288, "the bytes that were counted");
+
+// y, to be read alone
+class y_const_view {
+    y_view view;
+
+public:
+    SECTORWISE_HD constexpr y_const_view(const y_view &value_) : view(value_)
+    {
+    }
+    SECTORWISE_HD explicit y_const_view(const unsigned char *value_, std::int64_t extent = ROWS)
+        : view{const_cast<unsigned char *>(value_), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &at(std::int64_t i) const
+    {
+        return view.at(i);
+    }
+    SECTORWISE_HD float get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
 
 } // namespace csr_product
 

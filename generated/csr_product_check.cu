@@ -33,9 +33,9 @@ namespace csr_product {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -55,7 +55,7 @@ inline SECTORWISE_HD void set(const entries_view &view, std::int64_t record, con
 }
 inline SECTORWISE_HD Entry get(const entries_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return entries_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const entries_view &, Visit &visit)
@@ -67,8 +67,8 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const entries_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.value(i)), std::int64_t(0));
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.column(i)), std::int64_t(4));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(entries_const_view(view).value(i)), std::int64_t(0));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(entries_const_view(view).column(i)), std::int64_t(4));
 }
 
 inline SECTORWISE_HD void set(const starts_view &view, std::int64_t record, const std::int32_t &value_)
@@ -77,7 +77,7 @@ inline SECTORWISE_HD void set(const starts_view &view, std::int64_t record, cons
 }
 inline SECTORWISE_HD std::int32_t get(const starts_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return starts_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const starts_view &, Visit &visit)
@@ -88,7 +88,7 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const starts_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.at(i)), std::int64_t(0));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(starts_const_view(view).at(i)), std::int64_t(0));
 }
 
 inline SECTORWISE_HD void set(const x_view &view, std::int64_t record, const float &value_)
@@ -97,7 +97,7 @@ inline SECTORWISE_HD void set(const x_view &view, std::int64_t record, const flo
 }
 inline SECTORWISE_HD float get(const x_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return x_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const x_view &, Visit &visit)
@@ -108,7 +108,7 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const x_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.at(i)), std::int64_t(0));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(x_const_view(view).at(i)), std::int64_t(0));
 }
 
 inline SECTORWISE_HD void set(const y_view &view, std::int64_t record, const float &value_)
@@ -117,7 +117,7 @@ inline SECTORWISE_HD void set(const y_view &view, std::int64_t record, const flo
 }
 inline SECTORWISE_HD float get(const y_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return y_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const y_view &, Visit &visit)
@@ -128,7 +128,7 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const y_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.at(i)), std::int64_t(0));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(y_const_view(view).at(i)), std::int64_t(0));
 }
 
 template <class Visit>

@@ -184,6 +184,48 @@ struct hits_view {
 };
 static_assert(hits_view{nullptr}.bytes() == 5242880, "the bytes that were counted");
 
+// hits, to be read alone
+class hits_const_view {
+    hits_view view;
+
+public:
+    SECTORWISE_HD constexpr hits_const_view(const hits_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit hits_const_view(const unsigned char *value, std::int64_t extent = HITS)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const std::uint32_t &channel(std::int64_t i, std::int64_t q0) const
+    {
+        return view.channel(i, q0);
+    }
+    SECTORWISE_HD const float &activation(std::int64_t i) const
+    {
+        return view.activation(i);
+    }
+    SECTORWISE_HD const float &time(std::int64_t i) const
+    {
+        return view.time(i);
+    }
+    SECTORWISE_HD const std::uint32_t &module(std::int64_t i) const
+    {
+        return view.module(i);
+    }
+    SECTORWISE_HD Hit get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 // label: aos
 struct label_view {
     unsigned char *base;
@@ -232,6 +274,36 @@ struct label_view {
 };
 static_assert(label_view{nullptr}.bytes() == 1048576, "the bytes that were counted");
 
+// label, to be read alone
+class label_const_view {
+    label_view view;
+
+public:
+    SECTORWISE_HD constexpr label_const_view(const label_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit label_const_view(const unsigned char *value, std::int64_t extent = HITS)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const std::uint32_t &at(std::int64_t i) const
+    {
+        return view.at(i);
+    }
+    SECTORWISE_HD std::uint32_t get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 // tally: aos
 struct tally_view {
     unsigned char *base;
@@ -279,6 +351,36 @@ struct tally_view {
     }
 };
 static_assert(tally_view{nullptr}.bytes() == 72000, "the bytes that were counted");
+
+// tally, to be read alone
+class tally_const_view {
+    tally_view view;
+
+public:
+    SECTORWISE_HD constexpr tally_const_view(const tally_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit tally_const_view(const unsigned char *value, std::int64_t extent = MODULES)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const std::uint32_t &at(std::int64_t i) const
+    {
+        return view.at(i);
+    }
+    SECTORWISE_HD std::uint32_t get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
 
 } // namespace detector_hits
 

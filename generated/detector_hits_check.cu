@@ -32,9 +32,9 @@ namespace detector_hits {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -54,7 +54,7 @@ inline SECTORWISE_HD void set(const hits_view &view, std::int64_t record, const 
 }
 inline SECTORWISE_HD Hit get(const hits_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return hits_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const hits_view &, Visit &visit)
@@ -72,10 +72,10 @@ SECTORWISE_HD inline void visit_places(const hits_view &view, std::int64_t recor
     const std::int64_t i = record;
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 2; ++q0)
-        visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(view.channel(i, q0)), std::int64_t(q0 * 4));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.activation(i)), std::int64_t(8));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.time(i)), std::int64_t(12));
-    visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(view.module(i)), std::int64_t(16));
+        visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(hits_const_view(view).channel(i, q0)), std::int64_t(q0 * 4));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(hits_const_view(view).activation(i)), std::int64_t(8));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(hits_const_view(view).time(i)), std::int64_t(12));
+    visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(hits_const_view(view).module(i)), std::int64_t(16));
 }
 
 inline SECTORWISE_HD void set(const label_view &view, std::int64_t record, const std::uint32_t &value)
@@ -84,7 +84,7 @@ inline SECTORWISE_HD void set(const label_view &view, std::int64_t record, const
 }
 inline SECTORWISE_HD std::uint32_t get(const label_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return label_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const label_view &, Visit &visit)
@@ -95,7 +95,7 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const label_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(view.at(i)), std::int64_t(0));
+    visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(label_const_view(view).at(i)), std::int64_t(0));
 }
 
 inline SECTORWISE_HD void set(const tally_view &view, std::int64_t record, const std::uint32_t &value)
@@ -104,7 +104,7 @@ inline SECTORWISE_HD void set(const tally_view &view, std::int64_t record, const
 }
 inline SECTORWISE_HD std::uint32_t get(const tally_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return tally_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const tally_view &, Visit &visit)
@@ -115,7 +115,7 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const tally_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(view.at(i)), std::int64_t(0));
+    visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(tally_const_view(view).at(i)), std::int64_t(0));
 }
 
 template <class Visit>

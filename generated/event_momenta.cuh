@@ -148,6 +148,36 @@ struct events_view {
 };
 static_assert(events_view{nullptr}.bytes() == 67108864, "the bytes that were counted");
 
+// events, to be read alone
+class events_const_view {
+    events_view view;
+
+public:
+    SECTORWISE_HD constexpr events_const_view(const events_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit events_const_view(const unsigned char *value, std::int64_t extent = EVENTS)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const double &p(std::int64_t i, std::int64_t q0, std::int64_t q1) const
+    {
+        return view.p(i, q0, q1);
+    }
+    SECTORWISE_HD Event get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 // weights: aos
 struct weights_view {
     unsigned char *base;
@@ -195,6 +225,36 @@ struct weights_view {
     }
 };
 static_assert(weights_view{nullptr}.bytes() == 4194304, "the bytes that were counted");
+
+// weights, to be read alone
+class weights_const_view {
+    weights_view view;
+
+public:
+    SECTORWISE_HD constexpr weights_const_view(const weights_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit weights_const_view(const unsigned char *value, std::int64_t extent = EVENTS)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const double &at(std::int64_t i) const
+    {
+        return view.at(i);
+    }
+    SECTORWISE_HD double get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
 
 } // namespace event_momenta
 

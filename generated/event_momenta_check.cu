@@ -31,9 +31,9 @@ namespace event_momenta {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -53,7 +53,7 @@ inline SECTORWISE_HD void set(const events_view &view, std::int64_t record, cons
 }
 inline SECTORWISE_HD Event get(const events_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return events_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const events_view &, Visit &visit)
@@ -72,7 +72,7 @@ SECTORWISE_HD inline void visit_places(const events_view &view, std::int64_t rec
     for (int q0 = 0; q0 < 4; ++q0)
         SECTORWISE_UNROLL
         for (int q1 = 0; q1 < 4; ++q1)
-            visit(static_cast<double *>(nullptr), sw::bytes_at(view.p(i, q0, q1)), std::int64_t(q0 * 32 + q1 * 8));
+            visit(static_cast<double *>(nullptr), sw::bytes_at(events_const_view(view).p(i, q0, q1)), std::int64_t(q0 * 32 + q1 * 8));
 }
 
 inline SECTORWISE_HD void set(const weights_view &view, std::int64_t record, const double &value)
@@ -81,7 +81,7 @@ inline SECTORWISE_HD void set(const weights_view &view, std::int64_t record, con
 }
 inline SECTORWISE_HD double get(const weights_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return weights_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const weights_view &, Visit &visit)
@@ -92,7 +92,7 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const weights_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<double *>(nullptr), sw::bytes_at(view.at(i)), std::int64_t(0));
+    visit(static_cast<double *>(nullptr), sw::bytes_at(weights_const_view(view).at(i)), std::int64_t(0));
 }
 
 template <class Visit>

@@ -151,6 +151,40 @@ struct slots_view {
 };
 static_assert(slots_view{nullptr}.bytes() == 8388608, "the bytes that were counted");
 
+// slots, to be read alone
+class slots_const_view {
+    slots_view view;
+
+public:
+    SECTORWISE_HD constexpr slots_const_view(const slots_view &value_) : view(value_)
+    {
+    }
+    SECTORWISE_HD explicit slots_const_view(const unsigned char *value_, std::int64_t extent = SLOTS)
+        : view{const_cast<unsigned char *>(value_), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const std::uint32_t &key(std::int64_t i) const
+    {
+        return view.key(i);
+    }
+    SECTORWISE_HD const std::uint32_t &value(std::int64_t i) const
+    {
+        return view.value(i);
+    }
+    SECTORWISE_HD Slot get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 // found: aos
 struct found_view {
     unsigned char *base;
@@ -198,6 +232,36 @@ struct found_view {
     }
 };
 static_assert(found_view{nullptr}.bytes() == 1048576, "the bytes that were counted");
+
+// found, to be read alone
+class found_const_view {
+    found_view view;
+
+public:
+    SECTORWISE_HD constexpr found_const_view(const found_view &value_) : view(value_)
+    {
+    }
+    SECTORWISE_HD explicit found_const_view(const unsigned char *value_, std::int64_t extent = QUERIES)
+        : view{const_cast<unsigned char *>(value_), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const std::uint32_t &at(std::int64_t i) const
+    {
+        return view.at(i);
+    }
+    SECTORWISE_HD std::uint32_t get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
 
 } // namespace hash_table
 

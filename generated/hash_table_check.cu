@@ -31,9 +31,9 @@ namespace hash_table {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -53,7 +53,7 @@ inline SECTORWISE_HD void set(const slots_view &view, std::int64_t record, const
 }
 inline SECTORWISE_HD Slot get(const slots_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return slots_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const slots_view &, Visit &visit)
@@ -65,8 +65,8 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const slots_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(view.key(i)), std::int64_t(0));
-    visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(view.value(i)), std::int64_t(4));
+    visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(slots_const_view(view).key(i)), std::int64_t(0));
+    visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(slots_const_view(view).value(i)), std::int64_t(4));
 }
 
 inline SECTORWISE_HD void set(const found_view &view, std::int64_t record, const std::uint32_t &value_)
@@ -75,7 +75,7 @@ inline SECTORWISE_HD void set(const found_view &view, std::int64_t record, const
 }
 inline SECTORWISE_HD std::uint32_t get(const found_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return found_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const found_view &, Visit &visit)
@@ -86,7 +86,7 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const found_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(view.at(i)), std::int64_t(0));
+    visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(found_const_view(view).at(i)), std::int64_t(0));
 }
 
 template <class Visit>

@@ -142,6 +142,36 @@ struct data_view {
 };
 static_assert(data_view{nullptr}.bytes() == 1048576, "the bytes that were counted");
 
+// data, to be read alone
+class data_const_view {
+    data_view view;
+
+public:
+    SECTORWISE_HD constexpr data_const_view(const data_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit data_const_view(const unsigned char *value, std::int64_t extent = N)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const std::uint8_t &at(std::int64_t i) const
+    {
+        return view.at(i);
+    }
+    SECTORWISE_HD std::uint8_t get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 // counters: row-major
 struct counters_view {
     unsigned char *base;
@@ -191,6 +221,36 @@ struct counters_view {
 };
 static_assert(counters_view{nullptr}.bytes() == 4096, "the bytes that were counted");
 
+// counters, to be read alone
+class counters_const_view {
+    counters_view view;
+
+public:
+    SECTORWISE_HD constexpr counters_const_view(const counters_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit counters_const_view(const unsigned char *value, std::int64_t extent_0 = 64, std::int64_t extent_1 = THREADS)
+        : view{const_cast<unsigned char *>(value), extent_0, extent_1}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const std::uint8_t &at(std::int64_t i, std::int64_t j) const
+    {
+        return view.at(i, j);
+    }
+    SECTORWISE_HD std::uint8_t get(std::int64_t i, std::int64_t j) const
+    {
+        return view.get(i, j);
+    }
+};
+
 // bins: row-major
 struct bins_view {
     unsigned char *base;
@@ -239,6 +299,36 @@ struct bins_view {
     }
 };
 static_assert(bins_view{nullptr}.bytes() == 65536, "the bytes that were counted");
+
+// bins, to be read alone
+class bins_const_view {
+    bins_view view;
+
+public:
+    SECTORWISE_HD constexpr bins_const_view(const bins_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit bins_const_view(const unsigned char *value, std::int64_t extent_0 = N / (THREADS * EACH), std::int64_t extent_1 = 64)
+        : view{const_cast<unsigned char *>(value), extent_0, extent_1}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const std::uint32_t &at(std::int64_t i, std::int64_t j) const
+    {
+        return view.at(i, j);
+    }
+    SECTORWISE_HD std::uint32_t get(std::int64_t i, std::int64_t j) const
+    {
+        return view.get(i, j);
+    }
+};
 
 } // namespace histogram
 

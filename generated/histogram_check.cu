@@ -32,9 +32,9 @@ namespace histogram {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -54,7 +54,7 @@ inline SECTORWISE_HD void set(const data_view &view, std::int64_t record, const 
 }
 inline SECTORWISE_HD std::uint8_t get(const data_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return data_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const data_view &, Visit &visit)
@@ -65,7 +65,7 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const data_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<std::uint8_t *>(nullptr), sw::bytes_at(view.at(i)), std::int64_t(0));
+    visit(static_cast<std::uint8_t *>(nullptr), sw::bytes_at(data_const_view(view).at(i)), std::int64_t(0));
 }
 
 inline SECTORWISE_HD void set(const counters_view &view, std::int64_t record, const std::uint8_t &value)
@@ -74,7 +74,7 @@ inline SECTORWISE_HD void set(const counters_view &view, std::int64_t record, co
 }
 inline SECTORWISE_HD std::uint8_t get(const counters_view &view, std::int64_t record)
 {
-    return view.get(record / view.extent_1, record % view.extent_1);
+    return counters_const_view(view).get(record / view.extent_1, record % view.extent_1);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const counters_view &, Visit &visit)
@@ -86,7 +86,7 @@ SECTORWISE_HD inline void visit_places(const counters_view &view, std::int64_t r
 {
     const std::int64_t i = record / view.extent_1;
     const std::int64_t j = record % view.extent_1;
-    visit(static_cast<std::uint8_t *>(nullptr), sw::bytes_at(view.at(i, j)), std::int64_t(0));
+    visit(static_cast<std::uint8_t *>(nullptr), sw::bytes_at(counters_const_view(view).at(i, j)), std::int64_t(0));
 }
 
 inline SECTORWISE_HD void set(const bins_view &view, std::int64_t record, const std::uint32_t &value)
@@ -95,7 +95,7 @@ inline SECTORWISE_HD void set(const bins_view &view, std::int64_t record, const 
 }
 inline SECTORWISE_HD std::uint32_t get(const bins_view &view, std::int64_t record)
 {
-    return view.get(record / view.extent_1, record % view.extent_1);
+    return bins_const_view(view).get(record / view.extent_1, record % view.extent_1);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const bins_view &, Visit &visit)
@@ -107,7 +107,7 @@ SECTORWISE_HD inline void visit_places(const bins_view &view, std::int64_t recor
 {
     const std::int64_t i = record / view.extent_1;
     const std::int64_t j = record % view.extent_1;
-    visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(view.at(i, j)), std::int64_t(0));
+    visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(bins_const_view(view).at(i, j)), std::int64_t(0));
 }
 
 template <class Visit>

@@ -165,6 +165,44 @@ struct frame_view {
 };
 static_assert(frame_view{nullptr}.bytes() == 6220800, "the bytes that were counted");
 
+// frame, to be read alone
+class frame_const_view {
+    frame_view view;
+
+public:
+    SECTORWISE_HD constexpr frame_const_view(const frame_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit frame_const_view(const unsigned char *value, std::int64_t extent_0 = HEIGHT, std::int64_t extent_1 = WIDTH)
+        : view{const_cast<unsigned char *>(value), extent_0, extent_1}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const std::uint8_t &red(std::int64_t i, std::int64_t j) const
+    {
+        return view.red(i, j);
+    }
+    SECTORWISE_HD const std::uint8_t &green(std::int64_t i, std::int64_t j) const
+    {
+        return view.green(i, j);
+    }
+    SECTORWISE_HD const std::uint8_t &blue(std::int64_t i, std::int64_t j) const
+    {
+        return view.blue(i, j);
+    }
+    SECTORWISE_HD Pixel get(std::int64_t i, std::int64_t j) const
+    {
+        return view.get(i, j);
+    }
+};
+
 // grey: row-major
 struct grey_view {
     unsigned char *base;
@@ -213,6 +251,36 @@ struct grey_view {
     }
 };
 static_assert(grey_view{nullptr}.bytes() == 2073600, "the bytes that were counted");
+
+// grey, to be read alone
+class grey_const_view {
+    grey_view view;
+
+public:
+    SECTORWISE_HD constexpr grey_const_view(const grey_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit grey_const_view(const unsigned char *value, std::int64_t extent_0 = HEIGHT, std::int64_t extent_1 = WIDTH)
+        : view{const_cast<unsigned char *>(value), extent_0, extent_1}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const std::uint8_t &at(std::int64_t i, std::int64_t j) const
+    {
+        return view.at(i, j);
+    }
+    SECTORWISE_HD std::uint8_t get(std::int64_t i, std::int64_t j) const
+    {
+        return view.get(i, j);
+    }
+};
 
 } // namespace image_to_grey
 

@@ -31,9 +31,9 @@ namespace image_to_grey {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -53,7 +53,7 @@ inline SECTORWISE_HD void set(const frame_view &view, std::int64_t record, const
 }
 inline SECTORWISE_HD Pixel get(const frame_view &view, std::int64_t record)
 {
-    return view.get(record / view.extent_1, record % view.extent_1);
+    return frame_const_view(view).get(record / view.extent_1, record % view.extent_1);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const frame_view &, Visit &visit)
@@ -67,9 +67,9 @@ SECTORWISE_HD inline void visit_places(const frame_view &view, std::int64_t reco
 {
     const std::int64_t i = record / view.extent_1;
     const std::int64_t j = record % view.extent_1;
-    visit(static_cast<std::uint8_t *>(nullptr), sw::bytes_at(view.red(i, j)), std::int64_t(0));
-    visit(static_cast<std::uint8_t *>(nullptr), sw::bytes_at(view.green(i, j)), std::int64_t(1));
-    visit(static_cast<std::uint8_t *>(nullptr), sw::bytes_at(view.blue(i, j)), std::int64_t(2));
+    visit(static_cast<std::uint8_t *>(nullptr), sw::bytes_at(frame_const_view(view).red(i, j)), std::int64_t(0));
+    visit(static_cast<std::uint8_t *>(nullptr), sw::bytes_at(frame_const_view(view).green(i, j)), std::int64_t(1));
+    visit(static_cast<std::uint8_t *>(nullptr), sw::bytes_at(frame_const_view(view).blue(i, j)), std::int64_t(2));
 }
 
 inline SECTORWISE_HD void set(const grey_view &view, std::int64_t record, const std::uint8_t &value)
@@ -78,7 +78,7 @@ inline SECTORWISE_HD void set(const grey_view &view, std::int64_t record, const 
 }
 inline SECTORWISE_HD std::uint8_t get(const grey_view &view, std::int64_t record)
 {
-    return view.get(record / view.extent_1, record % view.extent_1);
+    return grey_const_view(view).get(record / view.extent_1, record % view.extent_1);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const grey_view &, Visit &visit)
@@ -90,7 +90,7 @@ SECTORWISE_HD inline void visit_places(const grey_view &view, std::int64_t recor
 {
     const std::int64_t i = record / view.extent_1;
     const std::int64_t j = record % view.extent_1;
-    visit(static_cast<std::uint8_t *>(nullptr), sw::bytes_at(view.at(i, j)), std::int64_t(0));
+    visit(static_cast<std::uint8_t *>(nullptr), sw::bytes_at(grey_const_view(view).at(i, j)), std::int64_t(0));
 }
 
 template <class Visit>

@@ -145,6 +145,36 @@ struct before_view {
 };
 static_assert(before_view{nullptr}.bytes() == 37748736, "the bytes that were counted");
 
+// before, to be read alone
+class before_const_view {
+    before_view view;
+
+public:
+    SECTORWISE_HD constexpr before_const_view(const before_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit before_const_view(const unsigned char *value, std::int64_t extent = NX * NY)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &f(std::int64_t i, std::int64_t q0) const
+    {
+        return view.f(i, q0);
+    }
+    SECTORWISE_HD Cell get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 // after: soa
 struct after_view {
     unsigned char *base;
@@ -195,6 +225,36 @@ struct after_view {
     }
 };
 static_assert(after_view{nullptr}.bytes() == 37748736, "the bytes that were counted");
+
+// after, to be read alone
+class after_const_view {
+    after_view view;
+
+public:
+    SECTORWISE_HD constexpr after_const_view(const after_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit after_const_view(const unsigned char *value, std::int64_t extent = NX * NY)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &f(std::int64_t i, std::int64_t q0) const
+    {
+        return view.f(i, q0);
+    }
+    SECTORWISE_HD Cell get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
 
 } // namespace lbm_d2q9
 

@@ -31,9 +31,9 @@ namespace lbm_d2q9 {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -53,7 +53,7 @@ inline SECTORWISE_HD void set(const before_view &view, std::int64_t record, cons
 }
 inline SECTORWISE_HD Cell get(const before_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return before_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const before_view &, Visit &visit)
@@ -68,7 +68,7 @@ SECTORWISE_HD inline void visit_places(const before_view &view, std::int64_t rec
     const std::int64_t i = record;
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 9; ++q0)
-        visit(static_cast<float *>(nullptr), sw::bytes_at(view.f(i, q0)), std::int64_t(q0 * 4));
+        visit(static_cast<float *>(nullptr), sw::bytes_at(before_const_view(view).f(i, q0)), std::int64_t(q0 * 4));
 }
 
 inline SECTORWISE_HD void set(const after_view &view, std::int64_t record, const Cell &value)
@@ -77,7 +77,7 @@ inline SECTORWISE_HD void set(const after_view &view, std::int64_t record, const
 }
 inline SECTORWISE_HD Cell get(const after_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return after_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const after_view &, Visit &visit)
@@ -92,7 +92,7 @@ SECTORWISE_HD inline void visit_places(const after_view &view, std::int64_t reco
     const std::int64_t i = record;
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 9; ++q0)
-        visit(static_cast<float *>(nullptr), sw::bytes_at(view.f(i, q0)), std::int64_t(q0 * 4));
+        visit(static_cast<float *>(nullptr), sw::bytes_at(after_const_view(view).f(i, q0)), std::int64_t(q0 * 4));
 }
 
 template <class Visit>

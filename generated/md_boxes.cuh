@@ -302,6 +302,76 @@ struct boxes_view {
 };
 static_assert(boxes_view{nullptr}.bytes() == 1133568, "the bytes that were counted");
 
+// boxes, to be read alone
+class boxes_const_view {
+    boxes_view view;
+
+public:
+    SECTORWISE_HD constexpr boxes_const_view(const boxes_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit boxes_const_view(const unsigned char *value, std::int64_t extent = BOXES)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const std::int32_t &x(std::int64_t i) const
+    {
+        return view.x(i);
+    }
+    SECTORWISE_HD const std::int32_t &y(std::int64_t i) const
+    {
+        return view.y(i);
+    }
+    SECTORWISE_HD const std::int32_t &z(std::int64_t i) const
+    {
+        return view.z(i);
+    }
+    SECTORWISE_HD const std::int32_t &number(std::int64_t i) const
+    {
+        return view.number(i);
+    }
+    SECTORWISE_HD const std::int64_t &offset(std::int64_t i) const
+    {
+        return view.offset(i);
+    }
+    SECTORWISE_HD const std::int32_t &count(std::int64_t i) const
+    {
+        return view.count(i);
+    }
+    SECTORWISE_HD const std::int32_t &near_x(std::int64_t i, std::int64_t q0) const
+    {
+        return view.near_x(i, q0);
+    }
+    SECTORWISE_HD const std::int32_t &near_y(std::int64_t i, std::int64_t q0) const
+    {
+        return view.near_y(i, q0);
+    }
+    SECTORWISE_HD const std::int32_t &near_z(std::int64_t i, std::int64_t q0) const
+    {
+        return view.near_z(i, q0);
+    }
+    SECTORWISE_HD const std::int32_t &near_number(std::int64_t i, std::int64_t q0) const
+    {
+        return view.near_number(i, q0);
+    }
+    SECTORWISE_HD const std::int64_t &near_offset(std::int64_t i, std::int64_t q0) const
+    {
+        return view.near_offset(i, q0);
+    }
+    SECTORWISE_HD Box get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 // atoms: aos
 struct atoms_view {
     unsigned char *base;
@@ -374,6 +444,48 @@ struct atoms_view {
 };
 static_assert(atoms_view{nullptr}.bytes() == 5308416, "the bytes that were counted");
 
+// atoms, to be read alone
+class atoms_const_view {
+    atoms_view view;
+
+public:
+    SECTORWISE_HD constexpr atoms_const_view(const atoms_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit atoms_const_view(const unsigned char *value, std::int64_t extent = BOXES * EACH)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const double &v(std::int64_t i) const
+    {
+        return view.v(i);
+    }
+    SECTORWISE_HD const double &x(std::int64_t i) const
+    {
+        return view.x(i);
+    }
+    SECTORWISE_HD const double &y(std::int64_t i) const
+    {
+        return view.y(i);
+    }
+    SECTORWISE_HD const double &z(std::int64_t i) const
+    {
+        return view.z(i);
+    }
+    SECTORWISE_HD Atom get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 // force: soa
 struct force_view {
     unsigned char *base;
@@ -444,6 +556,48 @@ struct force_view {
     }
 };
 static_assert(force_view{nullptr}.bytes() == 5308416, "the bytes that were counted");
+
+// force, to be read alone
+class force_const_view {
+    force_view view;
+
+public:
+    SECTORWISE_HD constexpr force_const_view(const force_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit force_const_view(const unsigned char *value, std::int64_t extent = BOXES * EACH)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const double &v(std::int64_t i) const
+    {
+        return view.v(i);
+    }
+    SECTORWISE_HD const double &x(std::int64_t i) const
+    {
+        return view.x(i);
+    }
+    SECTORWISE_HD const double &y(std::int64_t i) const
+    {
+        return view.y(i);
+    }
+    SECTORWISE_HD const double &z(std::int64_t i) const
+    {
+        return view.z(i);
+    }
+    SECTORWISE_HD Atom get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
 
 } // namespace md_boxes
 

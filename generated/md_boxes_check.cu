@@ -32,9 +32,9 @@ namespace md_boxes {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -54,7 +54,7 @@ inline SECTORWISE_HD void set(const boxes_view &view, std::int64_t record, const
 }
 inline SECTORWISE_HD Box get(const boxes_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return boxes_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const boxes_view &, Visit &visit)
@@ -85,27 +85,27 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const boxes_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.x(i)), std::int64_t(0));
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.y(i)), std::int64_t(4));
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.z(i)), std::int64_t(8));
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.number(i)), std::int64_t(12));
-    visit(static_cast<std::int64_t *>(nullptr), sw::bytes_at(view.offset(i)), std::int64_t(16));
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.count(i)), std::int64_t(24));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(boxes_const_view(view).x(i)), std::int64_t(0));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(boxes_const_view(view).y(i)), std::int64_t(4));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(boxes_const_view(view).z(i)), std::int64_t(8));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(boxes_const_view(view).number(i)), std::int64_t(12));
+    visit(static_cast<std::int64_t *>(nullptr), sw::bytes_at(boxes_const_view(view).offset(i)), std::int64_t(16));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(boxes_const_view(view).count(i)), std::int64_t(24));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 26; ++q0)
-        visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.near_x(i, q0)), std::int64_t(32 + q0 * 24));
+        visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(boxes_const_view(view).near_x(i, q0)), std::int64_t(32 + q0 * 24));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 26; ++q0)
-        visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.near_y(i, q0)), std::int64_t(36 + q0 * 24));
+        visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(boxes_const_view(view).near_y(i, q0)), std::int64_t(36 + q0 * 24));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 26; ++q0)
-        visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.near_z(i, q0)), std::int64_t(40 + q0 * 24));
+        visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(boxes_const_view(view).near_z(i, q0)), std::int64_t(40 + q0 * 24));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 26; ++q0)
-        visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.near_number(i, q0)), std::int64_t(44 + q0 * 24));
+        visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(boxes_const_view(view).near_number(i, q0)), std::int64_t(44 + q0 * 24));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 26; ++q0)
-        visit(static_cast<std::int64_t *>(nullptr), sw::bytes_at(view.near_offset(i, q0)), std::int64_t(48 + q0 * 24));
+        visit(static_cast<std::int64_t *>(nullptr), sw::bytes_at(boxes_const_view(view).near_offset(i, q0)), std::int64_t(48 + q0 * 24));
 }
 
 inline SECTORWISE_HD void set(const atoms_view &view, std::int64_t record, const Atom &value)
@@ -114,7 +114,7 @@ inline SECTORWISE_HD void set(const atoms_view &view, std::int64_t record, const
 }
 inline SECTORWISE_HD Atom get(const atoms_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return atoms_const_view(view).get(record);
 }
 __device__ inline Atom load_together(const atoms_view &view, std::int64_t record, atoms_exchange &exchange)
 {
@@ -136,10 +136,10 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const atoms_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<double *>(nullptr), sw::bytes_at(view.v(i)), std::int64_t(0));
-    visit(static_cast<double *>(nullptr), sw::bytes_at(view.x(i)), std::int64_t(8));
-    visit(static_cast<double *>(nullptr), sw::bytes_at(view.y(i)), std::int64_t(16));
-    visit(static_cast<double *>(nullptr), sw::bytes_at(view.z(i)), std::int64_t(24));
+    visit(static_cast<double *>(nullptr), sw::bytes_at(atoms_const_view(view).v(i)), std::int64_t(0));
+    visit(static_cast<double *>(nullptr), sw::bytes_at(atoms_const_view(view).x(i)), std::int64_t(8));
+    visit(static_cast<double *>(nullptr), sw::bytes_at(atoms_const_view(view).y(i)), std::int64_t(16));
+    visit(static_cast<double *>(nullptr), sw::bytes_at(atoms_const_view(view).z(i)), std::int64_t(24));
 }
 
 inline SECTORWISE_HD void set(const force_view &view, std::int64_t record, const Atom &value)
@@ -148,7 +148,7 @@ inline SECTORWISE_HD void set(const force_view &view, std::int64_t record, const
 }
 inline SECTORWISE_HD Atom get(const force_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return force_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const force_view &, Visit &visit)
@@ -162,10 +162,10 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const force_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<double *>(nullptr), sw::bytes_at(view.v(i)), std::int64_t(0));
-    visit(static_cast<double *>(nullptr), sw::bytes_at(view.x(i)), std::int64_t(8));
-    visit(static_cast<double *>(nullptr), sw::bytes_at(view.y(i)), std::int64_t(16));
-    visit(static_cast<double *>(nullptr), sw::bytes_at(view.z(i)), std::int64_t(24));
+    visit(static_cast<double *>(nullptr), sw::bytes_at(force_const_view(view).v(i)), std::int64_t(0));
+    visit(static_cast<double *>(nullptr), sw::bytes_at(force_const_view(view).x(i)), std::int64_t(8));
+    visit(static_cast<double *>(nullptr), sw::bytes_at(force_const_view(view).y(i)), std::int64_t(16));
+    visit(static_cast<double *>(nullptr), sw::bytes_at(force_const_view(view).z(i)), std::int64_t(24));
 }
 
 template <class Visit>

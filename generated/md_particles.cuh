@@ -206,6 +206,56 @@ struct particles_view {
 };
 static_assert(particles_view{nullptr}.bytes() == 4456448, "the bytes that were counted");
 
+// particles, to be read alone
+class particles_const_view {
+    particles_view view;
+
+public:
+    SECTORWISE_HD constexpr particles_const_view(const particles_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit particles_const_view(const unsigned char *value, std::int64_t extent = N)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float4_t &pos_type(std::int64_t i) const
+    {
+        return view.pos_type(i);
+    }
+    SECTORWISE_HD const float4_t &vel_mass(std::int64_t i) const
+    {
+        return view.vel_mass(i);
+    }
+    SECTORWISE_HD const float &accel(std::int64_t i, std::int64_t q0) const
+    {
+        return view.accel(i, q0);
+    }
+    SECTORWISE_HD const std::int32_t &image(std::int64_t i, std::int64_t q0) const
+    {
+        return view.image(i, q0);
+    }
+    SECTORWISE_HD const std::uint32_t &n_neighbours(std::int64_t i) const
+    {
+        return view.n_neighbours(i);
+    }
+    SECTORWISE_HD const std::uint64_t &head(std::int64_t i) const
+    {
+        return view.head(i);
+    }
+    SECTORWISE_HD Particle get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 } // namespace md_particles
 
 #undef SECTORWISE_UNROLL

@@ -30,9 +30,9 @@ namespace md_particles {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -52,7 +52,7 @@ inline SECTORWISE_HD void set(const particles_view &view, std::int64_t record, c
 }
 inline SECTORWISE_HD Particle get(const particles_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return particles_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const particles_view &, Visit &visit)
@@ -72,16 +72,16 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const particles_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<float4_t *>(nullptr), sw::bytes_at(view.pos_type(i)), std::int64_t(0));
-    visit(static_cast<float4_t *>(nullptr), sw::bytes_at(view.vel_mass(i)), std::int64_t(16));
+    visit(static_cast<float4_t *>(nullptr), sw::bytes_at(particles_const_view(view).pos_type(i)), std::int64_t(0));
+    visit(static_cast<float4_t *>(nullptr), sw::bytes_at(particles_const_view(view).vel_mass(i)), std::int64_t(16));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        visit(static_cast<float *>(nullptr), sw::bytes_at(view.accel(i, q0)), std::int64_t(32 + q0 * 4));
+        visit(static_cast<float *>(nullptr), sw::bytes_at(particles_const_view(view).accel(i, q0)), std::int64_t(32 + q0 * 4));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.image(i, q0)), std::int64_t(44 + q0 * 4));
-    visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(view.n_neighbours(i)), std::int64_t(56));
-    visit(static_cast<std::uint64_t *>(nullptr), sw::bytes_at(view.head(i)), std::int64_t(64));
+        visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(particles_const_view(view).image(i, q0)), std::int64_t(44 + q0 * 4));
+    visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(particles_const_view(view).n_neighbours(i)), std::int64_t(56));
+    visit(static_cast<std::uint64_t *>(nullptr), sw::bytes_at(particles_const_view(view).head(i)), std::int64_t(64));
 }
 
 template <class Visit>

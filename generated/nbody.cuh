@@ -204,6 +204,48 @@ struct bodies_view {
 };
 static_assert(bodies_view{nullptr}.bytes() == 655360, "the bytes that were counted");
 
+// bodies, to be read alone
+class bodies_const_view {
+    bodies_view view;
+
+public:
+    SECTORWISE_HD constexpr bodies_const_view(const bodies_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit bodies_const_view(const unsigned char *value, std::int64_t extent = BODIES)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &pos(std::int64_t i, std::int64_t q0) const
+    {
+        return view.pos(i, q0);
+    }
+    SECTORWISE_HD const float &mass(std::int64_t i) const
+    {
+        return view.mass(i);
+    }
+    SECTORWISE_HD const float &vel(std::int64_t i, std::int64_t q0) const
+    {
+        return view.vel(i, q0);
+    }
+    SECTORWISE_HD const float &acc(std::int64_t i, std::int64_t q0) const
+    {
+        return view.acc(i, q0);
+    }
+    SECTORWISE_HD Body get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 } // namespace nbody
 
 #undef SECTORWISE_UNROLL

@@ -30,9 +30,9 @@ namespace nbody {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -52,7 +52,7 @@ inline SECTORWISE_HD void set(const bodies_view &view, std::int64_t record, cons
 }
 inline SECTORWISE_HD Body get(const bodies_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return bodies_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const bodies_view &, Visit &visit)
@@ -74,14 +74,14 @@ SECTORWISE_HD inline void visit_places(const bodies_view &view, std::int64_t rec
     const std::int64_t i = record;
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        visit(static_cast<float *>(nullptr), sw::bytes_at(view.pos(i, q0)), std::int64_t(q0 * 4));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.mass(i)), std::int64_t(12));
+        visit(static_cast<float *>(nullptr), sw::bytes_at(bodies_const_view(view).pos(i, q0)), std::int64_t(q0 * 4));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(bodies_const_view(view).mass(i)), std::int64_t(12));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        visit(static_cast<float *>(nullptr), sw::bytes_at(view.vel(i, q0)), std::int64_t(16 + q0 * 4));
+        visit(static_cast<float *>(nullptr), sw::bytes_at(bodies_const_view(view).vel(i, q0)), std::int64_t(16 + q0 * 4));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        visit(static_cast<float *>(nullptr), sw::bytes_at(view.acc(i, q0)), std::int64_t(28 + q0 * 4));
+        visit(static_cast<float *>(nullptr), sw::bytes_at(bodies_const_view(view).acc(i, q0)), std::int64_t(28 + q0 * 4));
 }
 
 template <class Visit>

@@ -332,6 +332,100 @@ struct options_view {
 };
 static_assert(options_view{nullptr}.bytes() == 71303168, "the bytes that were counted");
 
+// options, to be read alone
+class options_const_view {
+    options_view view;
+
+public:
+    SECTORWISE_HD constexpr options_const_view(const options_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit options_const_view(const unsigned char *value, std::int64_t extent = OPTIONS)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const std::int32_t &payoff_kind(std::int64_t i) const
+    {
+        return view.payoff_kind(i);
+    }
+    SECTORWISE_HD const float &payoff_strike(std::int64_t i) const
+    {
+        return view.payoff_strike(i);
+    }
+    SECTORWISE_HD const float &maturity(std::int64_t i) const
+    {
+        return view.maturity(i);
+    }
+    SECTORWISE_HD const float &process_spot(std::int64_t i) const
+    {
+        return view.process_spot(i);
+    }
+    SECTORWISE_HD const float &process_dividend_forward(std::int64_t i) const
+    {
+        return view.process_dividend_forward(i);
+    }
+    SECTORWISE_HD const float &process_dividend_compounding(std::int64_t i) const
+    {
+        return view.process_dividend_compounding(i);
+    }
+    SECTORWISE_HD const float &process_dividend_frequency(std::int64_t i) const
+    {
+        return view.process_dividend_frequency(i);
+    }
+    SECTORWISE_HD const float &process_dividend_day_count(std::int64_t i) const
+    {
+        return view.process_dividend_day_count(i);
+    }
+    SECTORWISE_HD const float &process_dividend_reference(std::int64_t i) const
+    {
+        return view.process_dividend_reference(i);
+    }
+    SECTORWISE_HD const float &process_riskless_forward(std::int64_t i) const
+    {
+        return view.process_riskless_forward(i);
+    }
+    SECTORWISE_HD const float &process_riskless_compounding(std::int64_t i) const
+    {
+        return view.process_riskless_compounding(i);
+    }
+    SECTORWISE_HD const float &process_riskless_frequency(std::int64_t i) const
+    {
+        return view.process_riskless_frequency(i);
+    }
+    SECTORWISE_HD const float &process_riskless_day_count(std::int64_t i) const
+    {
+        return view.process_riskless_day_count(i);
+    }
+    SECTORWISE_HD const float &process_riskless_reference(std::int64_t i) const
+    {
+        return view.process_riskless_reference(i);
+    }
+    SECTORWISE_HD const float &process_volatility_sigma(std::int64_t i) const
+    {
+        return view.process_volatility_sigma(i);
+    }
+    SECTORWISE_HD const float &process_volatility_day_count(std::int64_t i) const
+    {
+        return view.process_volatility_day_count(i);
+    }
+    SECTORWISE_HD const float &process_volatility_reference(std::int64_t i) const
+    {
+        return view.process_volatility_reference(i);
+    }
+    SECTORWISE_HD Option get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 // prices: aos
 struct prices_view {
     unsigned char *base;
@@ -379,6 +473,36 @@ struct prices_view {
     }
 };
 static_assert(prices_view{nullptr}.bytes() == 4194304, "the bytes that were counted");
+
+// prices, to be read alone
+class prices_const_view {
+    prices_view view;
+
+public:
+    SECTORWISE_HD constexpr prices_const_view(const prices_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit prices_const_view(const unsigned char *value, std::int64_t extent = OPTIONS)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &at(std::int64_t i) const
+    {
+        return view.at(i);
+    }
+    SECTORWISE_HD float get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
 
 } // namespace options
 

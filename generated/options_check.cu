@@ -31,9 +31,9 @@ namespace options {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -53,7 +53,7 @@ inline SECTORWISE_HD void set(const options_view &view, std::int64_t record, con
 }
 inline SECTORWISE_HD Option get(const options_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return options_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const options_view &, Visit &visit)
@@ -80,23 +80,23 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const options_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.payoff_kind(i)), std::int64_t(0));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.payoff_strike(i)), std::int64_t(4));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.maturity(i)), std::int64_t(8));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.process_spot(i)), std::int64_t(12));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.process_dividend_forward(i)), std::int64_t(16));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.process_dividend_compounding(i)), std::int64_t(20));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.process_dividend_frequency(i)), std::int64_t(24));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.process_dividend_day_count(i)), std::int64_t(28));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.process_dividend_reference(i)), std::int64_t(32));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.process_riskless_forward(i)), std::int64_t(36));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.process_riskless_compounding(i)), std::int64_t(40));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.process_riskless_frequency(i)), std::int64_t(44));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.process_riskless_day_count(i)), std::int64_t(48));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.process_riskless_reference(i)), std::int64_t(52));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.process_volatility_sigma(i)), std::int64_t(56));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.process_volatility_day_count(i)), std::int64_t(60));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.process_volatility_reference(i)), std::int64_t(64));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(options_const_view(view).payoff_kind(i)), std::int64_t(0));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(options_const_view(view).payoff_strike(i)), std::int64_t(4));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(options_const_view(view).maturity(i)), std::int64_t(8));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(options_const_view(view).process_spot(i)), std::int64_t(12));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(options_const_view(view).process_dividend_forward(i)), std::int64_t(16));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(options_const_view(view).process_dividend_compounding(i)), std::int64_t(20));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(options_const_view(view).process_dividend_frequency(i)), std::int64_t(24));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(options_const_view(view).process_dividend_day_count(i)), std::int64_t(28));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(options_const_view(view).process_dividend_reference(i)), std::int64_t(32));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(options_const_view(view).process_riskless_forward(i)), std::int64_t(36));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(options_const_view(view).process_riskless_compounding(i)), std::int64_t(40));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(options_const_view(view).process_riskless_frequency(i)), std::int64_t(44));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(options_const_view(view).process_riskless_day_count(i)), std::int64_t(48));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(options_const_view(view).process_riskless_reference(i)), std::int64_t(52));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(options_const_view(view).process_volatility_sigma(i)), std::int64_t(56));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(options_const_view(view).process_volatility_day_count(i)), std::int64_t(60));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(options_const_view(view).process_volatility_reference(i)), std::int64_t(64));
 }
 
 inline SECTORWISE_HD void set(const prices_view &view, std::int64_t record, const float &value)
@@ -105,7 +105,7 @@ inline SECTORWISE_HD void set(const prices_view &view, std::int64_t record, cons
 }
 inline SECTORWISE_HD float get(const prices_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return prices_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const prices_view &, Visit &visit)
@@ -116,7 +116,7 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const prices_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.at(i)), std::int64_t(0));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(prices_const_view(view).at(i)), std::int64_t(0));
 }
 
 template <class Visit>

@@ -176,6 +176,48 @@ struct particles_view {
 };
 static_assert(particles_view{nullptr}.bytes() == 33554432, "the bytes that were counted");
 
+// particles, to be read alone
+class particles_const_view {
+    particles_view view;
+
+public:
+    SECTORWISE_HD constexpr particles_const_view(const particles_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit particles_const_view(const unsigned char *value, std::int64_t extent = N)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &pos(std::int64_t i, std::int64_t q0) const
+    {
+        return view.pos(i, q0);
+    }
+    SECTORWISE_HD const float &vel(std::int64_t i, std::int64_t q0) const
+    {
+        return view.vel(i, q0);
+    }
+    SECTORWISE_HD const float &mass(std::int64_t i) const
+    {
+        return view.mass(i);
+    }
+    SECTORWISE_HD const std::uint32_t &id(std::int64_t i) const
+    {
+        return view.id(i);
+    }
+    SECTORWISE_HD Particle get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 } // namespace particles
 
 #undef SECTORWISE_UNROLL

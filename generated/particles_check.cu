@@ -30,9 +30,9 @@ namespace particles {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -52,7 +52,7 @@ inline SECTORWISE_HD void set(const particles_view &view, std::int64_t record, c
 }
 inline SECTORWISE_HD Particle get(const particles_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return particles_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const particles_view &, Visit &visit)
@@ -72,12 +72,12 @@ SECTORWISE_HD inline void visit_places(const particles_view &view, std::int64_t 
     const std::int64_t i = record;
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        visit(static_cast<float *>(nullptr), sw::bytes_at(view.pos(i, q0)), std::int64_t(q0 * 4));
+        visit(static_cast<float *>(nullptr), sw::bytes_at(particles_const_view(view).pos(i, q0)), std::int64_t(q0 * 4));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        visit(static_cast<float *>(nullptr), sw::bytes_at(view.vel(i, q0)), std::int64_t(12 + q0 * 4));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.mass(i)), std::int64_t(24));
-    visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(view.id(i)), std::int64_t(28));
+        visit(static_cast<float *>(nullptr), sw::bytes_at(particles_const_view(view).vel(i, q0)), std::int64_t(12 + q0 * 4));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(particles_const_view(view).mass(i)), std::int64_t(24));
+    visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(particles_const_view(view).id(i)), std::int64_t(28));
 }
 
 template <class Visit>

@@ -226,6 +226,52 @@ struct poles_view {
 };
 static_assert(poles_view{nullptr}.bytes() == 9437184, "the bytes that were counted");
 
+// poles, to be read alone
+class poles_const_view {
+    poles_view view;
+
+public:
+    SECTORWISE_HD constexpr poles_const_view(const poles_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit poles_const_view(const unsigned char *value, std::int64_t extent = POLES)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const double &energy(std::int64_t i, std::int64_t q0) const
+    {
+        return view.energy(i, q0);
+    }
+    SECTORWISE_HD const double &total(std::int64_t i, std::int64_t q0) const
+    {
+        return view.total(i, q0);
+    }
+    SECTORWISE_HD const double &absorption(std::int64_t i, std::int64_t q0) const
+    {
+        return view.absorption(i, q0);
+    }
+    SECTORWISE_HD const double &fission(std::int64_t i, std::int64_t q0) const
+    {
+        return view.fission(i, q0);
+    }
+    SECTORWISE_HD const std::int16_t &l_value(std::int64_t i) const
+    {
+        return view.l_value(i);
+    }
+    SECTORWISE_HD Pole get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 // windows: aos
 struct windows_view {
     unsigned char *base;
@@ -306,6 +352,52 @@ struct windows_view {
 };
 static_assert(windows_view{nullptr}.bytes() == 524288, "the bytes that were counted");
 
+// windows, to be read alone
+class windows_const_view {
+    windows_view view;
+
+public:
+    SECTORWISE_HD constexpr windows_const_view(const windows_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit windows_const_view(const unsigned char *value, std::int64_t extent = POLES / WINDOW)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const double &total(std::int64_t i) const
+    {
+        return view.total(i);
+    }
+    SECTORWISE_HD const double &absorption(std::int64_t i) const
+    {
+        return view.absorption(i);
+    }
+    SECTORWISE_HD const double &fission(std::int64_t i) const
+    {
+        return view.fission(i);
+    }
+    SECTORWISE_HD const std::int32_t &first(std::int64_t i) const
+    {
+        return view.first(i);
+    }
+    SECTORWISE_HD const std::int32_t &last(std::int64_t i) const
+    {
+        return view.last(i);
+    }
+    SECTORWISE_HD Window get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 // sums: row-major
 struct sums_view {
     unsigned char *base;
@@ -354,6 +446,36 @@ struct sums_view {
     }
 };
 static_assert(sums_view{nullptr}.bytes() == 1572864, "the bytes that were counted");
+
+// sums, to be read alone
+class sums_const_view {
+    sums_view view;
+
+public:
+    SECTORWISE_HD constexpr sums_const_view(const sums_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit sums_const_view(const unsigned char *value, std::int64_t extent_0 = 3, std::int64_t extent_1 = LOOKUPS)
+        : view{const_cast<unsigned char *>(value), extent_0, extent_1}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const double &at(std::int64_t i, std::int64_t j) const
+    {
+        return view.at(i, j);
+    }
+    SECTORWISE_HD double get(std::int64_t i, std::int64_t j) const
+    {
+        return view.get(i, j);
+    }
+};
 
 } // namespace resonances
 

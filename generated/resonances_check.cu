@@ -32,9 +32,9 @@ namespace resonances {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -54,7 +54,7 @@ inline SECTORWISE_HD void set(const poles_view &view, std::int64_t record, const
 }
 inline SECTORWISE_HD Pole get(const poles_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return poles_const_view(view).get(record);
 }
 __device__ inline Pole load_together(const poles_view &view, std::int64_t record, poles_exchange &exchange)
 {
@@ -87,17 +87,17 @@ SECTORWISE_HD inline void visit_places(const poles_view &view, std::int64_t reco
     const std::int64_t i = record;
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 2; ++q0)
-        visit(static_cast<double *>(nullptr), sw::bytes_at(view.energy(i, q0)), std::int64_t(q0 * 8));
+        visit(static_cast<double *>(nullptr), sw::bytes_at(poles_const_view(view).energy(i, q0)), std::int64_t(q0 * 8));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 2; ++q0)
-        visit(static_cast<double *>(nullptr), sw::bytes_at(view.total(i, q0)), std::int64_t(16 + q0 * 8));
+        visit(static_cast<double *>(nullptr), sw::bytes_at(poles_const_view(view).total(i, q0)), std::int64_t(16 + q0 * 8));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 2; ++q0)
-        visit(static_cast<double *>(nullptr), sw::bytes_at(view.absorption(i, q0)), std::int64_t(32 + q0 * 8));
+        visit(static_cast<double *>(nullptr), sw::bytes_at(poles_const_view(view).absorption(i, q0)), std::int64_t(32 + q0 * 8));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 2; ++q0)
-        visit(static_cast<double *>(nullptr), sw::bytes_at(view.fission(i, q0)), std::int64_t(48 + q0 * 8));
-    visit(static_cast<std::int16_t *>(nullptr), sw::bytes_at(view.l_value(i)), std::int64_t(64));
+        visit(static_cast<double *>(nullptr), sw::bytes_at(poles_const_view(view).fission(i, q0)), std::int64_t(48 + q0 * 8));
+    visit(static_cast<std::int16_t *>(nullptr), sw::bytes_at(poles_const_view(view).l_value(i)), std::int64_t(64));
 }
 
 inline SECTORWISE_HD void set(const windows_view &view, std::int64_t record, const Window &value)
@@ -106,7 +106,7 @@ inline SECTORWISE_HD void set(const windows_view &view, std::int64_t record, con
 }
 inline SECTORWISE_HD Window get(const windows_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return windows_const_view(view).get(record);
 }
 __device__ inline Window load_together(const windows_view &view, std::int64_t record, windows_exchange &exchange)
 {
@@ -129,11 +129,11 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const windows_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<double *>(nullptr), sw::bytes_at(view.total(i)), std::int64_t(0));
-    visit(static_cast<double *>(nullptr), sw::bytes_at(view.absorption(i)), std::int64_t(8));
-    visit(static_cast<double *>(nullptr), sw::bytes_at(view.fission(i)), std::int64_t(16));
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.first(i)), std::int64_t(24));
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.last(i)), std::int64_t(28));
+    visit(static_cast<double *>(nullptr), sw::bytes_at(windows_const_view(view).total(i)), std::int64_t(0));
+    visit(static_cast<double *>(nullptr), sw::bytes_at(windows_const_view(view).absorption(i)), std::int64_t(8));
+    visit(static_cast<double *>(nullptr), sw::bytes_at(windows_const_view(view).fission(i)), std::int64_t(16));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(windows_const_view(view).first(i)), std::int64_t(24));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(windows_const_view(view).last(i)), std::int64_t(28));
 }
 
 inline SECTORWISE_HD void set(const sums_view &view, std::int64_t record, const double &value)
@@ -142,7 +142,7 @@ inline SECTORWISE_HD void set(const sums_view &view, std::int64_t record, const 
 }
 inline SECTORWISE_HD double get(const sums_view &view, std::int64_t record)
 {
-    return view.get(record / view.extent_1, record % view.extent_1);
+    return sums_const_view(view).get(record / view.extent_1, record % view.extent_1);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const sums_view &, Visit &visit)
@@ -154,7 +154,7 @@ SECTORWISE_HD inline void visit_places(const sums_view &view, std::int64_t recor
 {
     const std::int64_t i = record / view.extent_1;
     const std::int64_t j = record % view.extent_1;
-    visit(static_cast<double *>(nullptr), sw::bytes_at(view.at(i, j)), std::int64_t(0));
+    visit(static_cast<double *>(nullptr), sw::bytes_at(sums_const_view(view).at(i, j)), std::int64_t(0));
 }
 
 template <class Visit>

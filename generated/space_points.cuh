@@ -202,6 +202,52 @@ struct points_view {
 };
 static_assert(points_view{nullptr}.bytes() == 2097152, "the bytes that were counted");
 
+// points, to be read alone
+class points_const_view {
+    points_view view;
+
+public:
+    SECTORWISE_HD constexpr points_const_view(const points_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit points_const_view(const unsigned char *value, std::int64_t extent = POINTS)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const std::uint32_t &first_hit(std::int64_t i) const
+    {
+        return view.first_hit(i);
+    }
+    SECTORWISE_HD const std::uint32_t &second_hit(std::int64_t i) const
+    {
+        return view.second_hit(i);
+    }
+    SECTORWISE_HD const float &pos(std::int64_t i, std::int64_t q0) const
+    {
+        return view.pos(i, q0);
+    }
+    SECTORWISE_HD const float &variance_r(std::int64_t i) const
+    {
+        return view.variance_r(i);
+    }
+    SECTORWISE_HD const float &variance_z(std::int64_t i) const
+    {
+        return view.variance_z(i);
+    }
+    SECTORWISE_HD Point get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 // score: aos
 struct score_view {
     unsigned char *base;
@@ -249,6 +295,36 @@ struct score_view {
     }
 };
 static_assert(score_view{nullptr}.bytes() == 262144, "the bytes that were counted");
+
+// score, to be read alone
+class score_const_view {
+    score_view view;
+
+public:
+    SECTORWISE_HD constexpr score_const_view(const score_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit score_const_view(const unsigned char *value, std::int64_t extent = SEEDS)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &at(std::int64_t i) const
+    {
+        return view.at(i);
+    }
+    SECTORWISE_HD float get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
 
 } // namespace space_points
 

@@ -31,9 +31,9 @@ namespace space_points {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -53,7 +53,7 @@ inline SECTORWISE_HD void set(const points_view &view, std::int64_t record, cons
 }
 inline SECTORWISE_HD Point get(const points_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return points_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const points_view &, Visit &visit)
@@ -70,13 +70,13 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const points_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(view.first_hit(i)), std::int64_t(0));
-    visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(view.second_hit(i)), std::int64_t(4));
+    visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(points_const_view(view).first_hit(i)), std::int64_t(0));
+    visit(static_cast<std::uint32_t *>(nullptr), sw::bytes_at(points_const_view(view).second_hit(i)), std::int64_t(4));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        visit(static_cast<float *>(nullptr), sw::bytes_at(view.pos(i, q0)), std::int64_t(8 + q0 * 4));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.variance_r(i)), std::int64_t(20));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.variance_z(i)), std::int64_t(24));
+        visit(static_cast<float *>(nullptr), sw::bytes_at(points_const_view(view).pos(i, q0)), std::int64_t(8 + q0 * 4));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(points_const_view(view).variance_r(i)), std::int64_t(20));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(points_const_view(view).variance_z(i)), std::int64_t(24));
 }
 
 inline SECTORWISE_HD void set(const score_view &view, std::int64_t record, const float &value)
@@ -85,7 +85,7 @@ inline SECTORWISE_HD void set(const score_view &view, std::int64_t record, const
 }
 inline SECTORWISE_HD float get(const score_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return score_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const score_view &, Visit &visit)
@@ -96,7 +96,7 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const score_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.at(i)), std::int64_t(0));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(score_const_view(view).at(i)), std::int64_t(0));
 }
 
 template <class Visit>

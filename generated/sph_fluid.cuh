@@ -232,6 +232,56 @@ struct fluid_view {
 };
 static_assert(fluid_view{nullptr}.bytes() == 7340032, "the bytes that were counted");
 
+// fluid, to be read alone
+class fluid_const_view {
+    fluid_view view;
+
+public:
+    SECTORWISE_HD constexpr fluid_const_view(const fluid_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit fluid_const_view(const unsigned char *value, std::int64_t extent = N)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const double &density(std::int64_t i) const
+    {
+        return view.density(i);
+    }
+    SECTORWISE_HD const double &pressure(std::int64_t i) const
+    {
+        return view.pressure(i);
+    }
+    SECTORWISE_HD const double &pos(std::int64_t i, std::int64_t q0) const
+    {
+        return view.pos(i, q0);
+    }
+    SECTORWISE_HD const double &vel(std::int64_t i, std::int64_t q0) const
+    {
+        return view.vel(i, q0);
+    }
+    SECTORWISE_HD const double &vel_half(std::int64_t i, std::int64_t q0) const
+    {
+        return view.vel_half(i, q0);
+    }
+    SECTORWISE_HD const double &force(std::int64_t i, std::int64_t q0) const
+    {
+        return view.force(i, q0);
+    }
+    SECTORWISE_HD Particle get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 } // namespace sph_fluid
 
 #undef SECTORWISE_UNROLL

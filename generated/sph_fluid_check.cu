@@ -30,9 +30,9 @@ namespace sph_fluid {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -52,7 +52,7 @@ inline SECTORWISE_HD void set(const fluid_view &view, std::int64_t record, const
 }
 inline SECTORWISE_HD Particle get(const fluid_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return fluid_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const fluid_view &, Visit &visit)
@@ -76,20 +76,20 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const fluid_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<double *>(nullptr), sw::bytes_at(view.density(i)), std::int64_t(0));
-    visit(static_cast<double *>(nullptr), sw::bytes_at(view.pressure(i)), std::int64_t(8));
+    visit(static_cast<double *>(nullptr), sw::bytes_at(fluid_const_view(view).density(i)), std::int64_t(0));
+    visit(static_cast<double *>(nullptr), sw::bytes_at(fluid_const_view(view).pressure(i)), std::int64_t(8));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        visit(static_cast<double *>(nullptr), sw::bytes_at(view.pos(i, q0)), std::int64_t(16 + q0 * 8));
+        visit(static_cast<double *>(nullptr), sw::bytes_at(fluid_const_view(view).pos(i, q0)), std::int64_t(16 + q0 * 8));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        visit(static_cast<double *>(nullptr), sw::bytes_at(view.vel(i, q0)), std::int64_t(40 + q0 * 8));
+        visit(static_cast<double *>(nullptr), sw::bytes_at(fluid_const_view(view).vel(i, q0)), std::int64_t(40 + q0 * 8));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        visit(static_cast<double *>(nullptr), sw::bytes_at(view.vel_half(i, q0)), std::int64_t(64 + q0 * 8));
+        visit(static_cast<double *>(nullptr), sw::bytes_at(fluid_const_view(view).vel_half(i, q0)), std::int64_t(64 + q0 * 8));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        visit(static_cast<double *>(nullptr), sw::bytes_at(view.force(i, q0)), std::int64_t(88 + q0 * 8));
+        visit(static_cast<double *>(nullptr), sw::bytes_at(fluid_const_view(view).force(i, q0)), std::int64_t(88 + q0 * 8));
 }
 
 template <class Visit>

@@ -176,6 +176,44 @@ struct points_view {
 };
 static_assert(points_view{nullptr}.bytes() == 4194304, "the bytes that were counted");
 
+// points, to be read alone
+class points_const_view {
+    points_view view;
+
+public:
+    SECTORWISE_HD constexpr points_const_view(const points_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit points_const_view(const unsigned char *value, std::int64_t extent = POINTS)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &weight(std::int64_t i) const
+    {
+        return view.weight(i);
+    }
+    SECTORWISE_HD const std::int64_t &centre(std::int64_t i) const
+    {
+        return view.centre(i);
+    }
+    SECTORWISE_HD const float &cost(std::int64_t i) const
+    {
+        return view.cost(i);
+    }
+    SECTORWISE_HD Point get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 // coordinates: row-major
 struct coordinates_view {
     unsigned char *base;
@@ -224,6 +262,36 @@ struct coordinates_view {
     }
 };
 static_assert(coordinates_view{nullptr}.bytes() == 16777216, "the bytes that were counted");
+
+// coordinates, to be read alone
+class coordinates_const_view {
+    coordinates_view view;
+
+public:
+    SECTORWISE_HD constexpr coordinates_const_view(const coordinates_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit coordinates_const_view(const unsigned char *value, std::int64_t extent_0 = DIMENSIONS, std::int64_t extent_1 = POINTS)
+        : view{const_cast<unsigned char *>(value), extent_0, extent_1}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &at(std::int64_t i, std::int64_t j) const
+    {
+        return view.at(i, j);
+    }
+    SECTORWISE_HD float get(std::int64_t i, std::int64_t j) const
+    {
+        return view.get(i, j);
+    }
+};
 
 // savings: row-major
 struct savings_view {
@@ -274,6 +342,36 @@ struct savings_view {
 };
 static_assert(savings_view{nullptr}.bytes() == 16777216, "the bytes that were counted");
 
+// savings, to be read alone
+class savings_const_view {
+    savings_view view;
+
+public:
+    SECTORWISE_HD constexpr savings_const_view(const savings_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit savings_const_view(const unsigned char *value, std::int64_t extent_0 = CENTRES, std::int64_t extent_1 = POINTS)
+        : view{const_cast<unsigned char *>(value), extent_0, extent_1}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &at(std::int64_t i, std::int64_t j) const
+    {
+        return view.at(i, j);
+    }
+    SECTORWISE_HD float get(std::int64_t i, std::int64_t j) const
+    {
+        return view.get(i, j);
+    }
+};
+
 // switched: aos
 struct switched_view {
     unsigned char *base;
@@ -321,6 +419,36 @@ struct switched_view {
     }
 };
 static_assert(switched_view{nullptr}.bytes() == 262144, "the bytes that were counted");
+
+// switched, to be read alone
+class switched_const_view {
+    switched_view view;
+
+public:
+    SECTORWISE_HD constexpr switched_const_view(const switched_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit switched_const_view(const unsigned char *value, std::int64_t extent = POINTS)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const std::uint8_t &at(std::int64_t i) const
+    {
+        return view.at(i);
+    }
+    SECTORWISE_HD std::uint8_t get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
 
 } // namespace stream_cluster
 

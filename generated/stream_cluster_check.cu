@@ -33,9 +33,9 @@ namespace stream_cluster {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -55,7 +55,7 @@ inline SECTORWISE_HD void set(const points_view &view, std::int64_t record, cons
 }
 inline SECTORWISE_HD Point get(const points_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return points_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const points_view &, Visit &visit)
@@ -68,9 +68,9 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const points_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.weight(i)), std::int64_t(0));
-    visit(static_cast<std::int64_t *>(nullptr), sw::bytes_at(view.centre(i)), std::int64_t(8));
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.cost(i)), std::int64_t(16));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(points_const_view(view).weight(i)), std::int64_t(0));
+    visit(static_cast<std::int64_t *>(nullptr), sw::bytes_at(points_const_view(view).centre(i)), std::int64_t(8));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(points_const_view(view).cost(i)), std::int64_t(16));
 }
 
 inline SECTORWISE_HD void set(const coordinates_view &view, std::int64_t record, const float &value)
@@ -79,7 +79,7 @@ inline SECTORWISE_HD void set(const coordinates_view &view, std::int64_t record,
 }
 inline SECTORWISE_HD float get(const coordinates_view &view, std::int64_t record)
 {
-    return view.get(record / view.extent_1, record % view.extent_1);
+    return coordinates_const_view(view).get(record / view.extent_1, record % view.extent_1);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const coordinates_view &, Visit &visit)
@@ -91,7 +91,7 @@ SECTORWISE_HD inline void visit_places(const coordinates_view &view, std::int64_
 {
     const std::int64_t i = record / view.extent_1;
     const std::int64_t j = record % view.extent_1;
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.at(i, j)), std::int64_t(0));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(coordinates_const_view(view).at(i, j)), std::int64_t(0));
 }
 
 inline SECTORWISE_HD void set(const savings_view &view, std::int64_t record, const float &value)
@@ -100,7 +100,7 @@ inline SECTORWISE_HD void set(const savings_view &view, std::int64_t record, con
 }
 inline SECTORWISE_HD float get(const savings_view &view, std::int64_t record)
 {
-    return view.get(record / view.extent_1, record % view.extent_1);
+    return savings_const_view(view).get(record / view.extent_1, record % view.extent_1);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const savings_view &, Visit &visit)
@@ -112,7 +112,7 @@ SECTORWISE_HD inline void visit_places(const savings_view &view, std::int64_t re
 {
     const std::int64_t i = record / view.extent_1;
     const std::int64_t j = record % view.extent_1;
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.at(i, j)), std::int64_t(0));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(savings_const_view(view).at(i, j)), std::int64_t(0));
 }
 
 inline SECTORWISE_HD void set(const switched_view &view, std::int64_t record, const std::uint8_t &value)
@@ -121,7 +121,7 @@ inline SECTORWISE_HD void set(const switched_view &view, std::int64_t record, co
 }
 inline SECTORWISE_HD std::uint8_t get(const switched_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return switched_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const switched_view &, Visit &visit)
@@ -132,7 +132,7 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const switched_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<std::uint8_t *>(nullptr), sw::bytes_at(view.at(i)), std::int64_t(0));
+    visit(static_cast<std::uint8_t *>(nullptr), sw::bytes_at(switched_const_view(view).at(i)), std::int64_t(0));
 }
 
 template <class Visit>

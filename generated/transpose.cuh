@@ -137,6 +137,36 @@ struct in_view {
 };
 static_assert(in_view{nullptr}.bytes() == 134217728, "the bytes that were counted");
 
+// in, to be read alone
+class in_const_view {
+    in_view view;
+
+public:
+    SECTORWISE_HD constexpr in_const_view(const in_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit in_const_view(const unsigned char *value, std::int64_t extent_0 = ROWS, std::int64_t extent_1 = COLUMNS)
+        : view{const_cast<unsigned char *>(value), extent_0, extent_1}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &at(std::int64_t i, std::int64_t j) const
+    {
+        return view.at(i, j);
+    }
+    SECTORWISE_HD float get(std::int64_t i, std::int64_t j) const
+    {
+        return view.get(i, j);
+    }
+};
+
 // out: row-major
 struct out_view {
     unsigned char *base;
@@ -185,6 +215,36 @@ struct out_view {
     }
 };
 static_assert(out_view{nullptr}.bytes() == 134217728, "the bytes that were counted");
+
+// out, to be read alone
+class out_const_view {
+    out_view view;
+
+public:
+    SECTORWISE_HD constexpr out_const_view(const out_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit out_const_view(const unsigned char *value, std::int64_t extent_0 = COLUMNS, std::int64_t extent_1 = ROWS)
+        : view{const_cast<unsigned char *>(value), extent_0, extent_1}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &at(std::int64_t i, std::int64_t j) const
+    {
+        return view.at(i, j);
+    }
+    SECTORWISE_HD float get(std::int64_t i, std::int64_t j) const
+    {
+        return view.get(i, j);
+    }
+};
 
 } // namespace transpose
 

@@ -31,9 +31,9 @@ namespace transpose {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -53,7 +53,7 @@ inline SECTORWISE_HD void set(const in_view &view, std::int64_t record, const fl
 }
 inline SECTORWISE_HD float get(const in_view &view, std::int64_t record)
 {
-    return view.get(record / view.extent_1, record % view.extent_1);
+    return in_const_view(view).get(record / view.extent_1, record % view.extent_1);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const in_view &, Visit &visit)
@@ -65,7 +65,7 @@ SECTORWISE_HD inline void visit_places(const in_view &view, std::int64_t record,
 {
     const std::int64_t i = record / view.extent_1;
     const std::int64_t j = record % view.extent_1;
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.at(i, j)), std::int64_t(0));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(in_const_view(view).at(i, j)), std::int64_t(0));
 }
 
 inline SECTORWISE_HD void set(const out_view &view, std::int64_t record, const float &value)
@@ -74,7 +74,7 @@ inline SECTORWISE_HD void set(const out_view &view, std::int64_t record, const f
 }
 inline SECTORWISE_HD float get(const out_view &view, std::int64_t record)
 {
-    return view.get(record / view.extent_1, record % view.extent_1);
+    return out_const_view(view).get(record / view.extent_1, record % view.extent_1);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const out_view &, Visit &visit)
@@ -86,7 +86,7 @@ SECTORWISE_HD inline void visit_places(const out_view &view, std::int64_t record
 {
     const std::int64_t i = record / view.extent_1;
     const std::int64_t j = record % view.extent_1;
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.at(i, j)), std::int64_t(0));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(out_const_view(view).at(i, j)), std::int64_t(0));
 }
 
 template <class Visit>

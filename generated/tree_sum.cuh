@@ -141,6 +141,36 @@ struct numbers_view {
 };
 static_assert(numbers_view{nullptr}.bytes() == 67108864, "the bytes that were counted");
 
+// numbers, to be read alone
+class numbers_const_view {
+    numbers_view view;
+
+public:
+    SECTORWISE_HD constexpr numbers_const_view(const numbers_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit numbers_const_view(const unsigned char *value, std::int64_t extent = N)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const std::int32_t &at(std::int64_t i) const
+    {
+        return view.at(i);
+    }
+    SECTORWISE_HD std::int32_t get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 // partial: aos
 struct partial_view {
     unsigned char *base;
@@ -189,6 +219,36 @@ struct partial_view {
 };
 static_assert(partial_view{nullptr}.bytes() == 262144, "the bytes that were counted");
 
+// partial, to be read alone
+class partial_const_view {
+    partial_view view;
+
+public:
+    SECTORWISE_HD constexpr partial_const_view(const partial_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit partial_const_view(const unsigned char *value, std::int64_t extent = N / BLOCK)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const std::int32_t &at(std::int64_t i) const
+    {
+        return view.at(i);
+    }
+    SECTORWISE_HD std::int32_t get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 // sums: aos
 struct sums_view {
     unsigned char *base;
@@ -236,6 +296,36 @@ struct sums_view {
     }
 };
 static_assert(sums_view{nullptr}.bytes() == 1024, "the bytes that were counted");
+
+// sums, to be read alone
+class sums_const_view {
+    sums_view view;
+
+public:
+    SECTORWISE_HD constexpr sums_const_view(const sums_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit sums_const_view(const unsigned char *value, std::int64_t extent = BLOCK)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const std::int32_t &at(std::int64_t i) const
+    {
+        return view.at(i);
+    }
+    SECTORWISE_HD std::int32_t get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
 
 } // namespace tree_sum
 

@@ -32,9 +32,9 @@ namespace tree_sum {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -54,7 +54,7 @@ inline SECTORWISE_HD void set(const numbers_view &view, std::int64_t record, con
 }
 inline SECTORWISE_HD std::int32_t get(const numbers_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return numbers_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const numbers_view &, Visit &visit)
@@ -65,7 +65,7 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const numbers_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.at(i)), std::int64_t(0));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(numbers_const_view(view).at(i)), std::int64_t(0));
 }
 
 inline SECTORWISE_HD void set(const partial_view &view, std::int64_t record, const std::int32_t &value)
@@ -74,7 +74,7 @@ inline SECTORWISE_HD void set(const partial_view &view, std::int64_t record, con
 }
 inline SECTORWISE_HD std::int32_t get(const partial_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return partial_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const partial_view &, Visit &visit)
@@ -85,7 +85,7 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const partial_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.at(i)), std::int64_t(0));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(partial_const_view(view).at(i)), std::int64_t(0));
 }
 
 inline SECTORWISE_HD void set(const sums_view &view, std::int64_t record, const std::int32_t &value)
@@ -94,7 +94,7 @@ inline SECTORWISE_HD void set(const sums_view &view, std::int64_t record, const 
 }
 inline SECTORWISE_HD std::int32_t get(const sums_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return sums_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const sums_view &, Visit &visit)
@@ -105,7 +105,7 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const sums_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(view.at(i)), std::int64_t(0));
+    visit(static_cast<std::int32_t *>(nullptr), sw::bytes_at(sums_const_view(view).at(i)), std::int64_t(0));
 }
 
 template <class Visit>

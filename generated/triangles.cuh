@@ -189,6 +189,44 @@ struct triangles_view {
 };
 static_assert(triangles_view{nullptr}.bytes() == 9437184, "the bytes that were counted");
 
+// triangles, to be read alone
+class triangles_const_view {
+    triangles_view view;
+
+public:
+    SECTORWISE_HD constexpr triangles_const_view(const triangles_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit triangles_const_view(const unsigned char *value, std::int64_t extent = TRIANGLES)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &corner_x(std::int64_t i, std::int64_t q0) const
+    {
+        return view.corner_x(i, q0);
+    }
+    SECTORWISE_HD const float &corner_y(std::int64_t i, std::int64_t q0) const
+    {
+        return view.corner_y(i, q0);
+    }
+    SECTORWISE_HD const float &corner_z(std::int64_t i, std::int64_t q0) const
+    {
+        return view.corner_z(i, q0);
+    }
+    SECTORWISE_HD Triangle get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
+
 // normal: aos
 struct normal_view {
     unsigned char *base;
@@ -236,6 +274,36 @@ struct normal_view {
     }
 };
 static_assert(normal_view{nullptr}.bytes() == 4194304, "the bytes that were counted");
+
+// normal, to be read alone
+class normal_const_view {
+    normal_view view;
+
+public:
+    SECTORWISE_HD constexpr normal_const_view(const normal_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit normal_const_view(const unsigned char *value, std::int64_t extent = TRIANGLES)
+        : view{const_cast<unsigned char *>(value), extent}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float4_t &at(std::int64_t i) const
+    {
+        return view.at(i);
+    }
+    SECTORWISE_HD float4_t get(std::int64_t i) const
+    {
+        return view.get(i);
+    }
+};
 
 } // namespace triangles
 

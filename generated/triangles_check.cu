@@ -31,9 +31,9 @@ namespace triangles {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -53,7 +53,7 @@ inline SECTORWISE_HD void set(const triangles_view &view, std::int64_t record, c
 }
 inline SECTORWISE_HD Triangle get(const triangles_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return triangles_const_view(view).get(record);
 }
 __device__ inline Triangle load_together(const triangles_view &view, std::int64_t record, triangles_exchange &exchange)
 {
@@ -82,13 +82,13 @@ SECTORWISE_HD inline void visit_places(const triangles_view &view, std::int64_t 
     const std::int64_t i = record;
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        visit(static_cast<float *>(nullptr), sw::bytes_at(view.corner_x(i, q0)), std::int64_t(q0 * 12));
+        visit(static_cast<float *>(nullptr), sw::bytes_at(triangles_const_view(view).corner_x(i, q0)), std::int64_t(q0 * 12));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        visit(static_cast<float *>(nullptr), sw::bytes_at(view.corner_y(i, q0)), std::int64_t(4 + q0 * 12));
+        visit(static_cast<float *>(nullptr), sw::bytes_at(triangles_const_view(view).corner_y(i, q0)), std::int64_t(4 + q0 * 12));
     SECTORWISE_UNROLL
     for (int q0 = 0; q0 < 3; ++q0)
-        visit(static_cast<float *>(nullptr), sw::bytes_at(view.corner_z(i, q0)), std::int64_t(8 + q0 * 12));
+        visit(static_cast<float *>(nullptr), sw::bytes_at(triangles_const_view(view).corner_z(i, q0)), std::int64_t(8 + q0 * 12));
 }
 
 inline SECTORWISE_HD void set(const normal_view &view, std::int64_t record, const float4_t &value)
@@ -97,7 +97,7 @@ inline SECTORWISE_HD void set(const normal_view &view, std::int64_t record, cons
 }
 inline SECTORWISE_HD float4_t get(const normal_view &view, std::int64_t record)
 {
-    return view.get(record);
+    return normal_const_view(view).get(record);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const normal_view &, Visit &visit)
@@ -108,7 +108,7 @@ template <class Visit>
 SECTORWISE_HD inline void visit_places(const normal_view &view, std::int64_t record, Visit &visit)
 {
     const std::int64_t i = record;
-    visit(static_cast<float4_t *>(nullptr), sw::bytes_at(view.at(i)), std::int64_t(0));
+    visit(static_cast<float4_t *>(nullptr), sw::bytes_at(normal_const_view(view).at(i)), std::int64_t(0));
 }
 
 template <class Visit>

@@ -141,6 +141,36 @@ struct now_view {
 };
 static_assert(now_view{nullptr}.bytes() == 36986880, "the bytes that were counted");
 
+// now, to be read alone
+class now_const_view {
+    now_view view;
+
+public:
+    SECTORWISE_HD constexpr now_const_view(const now_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit now_const_view(const unsigned char *value, std::int64_t extent_0 = NZ + 2 * RADIUS, std::int64_t extent_1 = NY + 2 * RADIUS, std::int64_t extent_2 = NX + 2 * RADIUS)
+        : view{const_cast<unsigned char *>(value), extent_0, extent_1, extent_2}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &at(std::int64_t i, std::int64_t j, std::int64_t k) const
+    {
+        return view.at(i, j, k);
+    }
+    SECTORWISE_HD float get(std::int64_t i, std::int64_t j, std::int64_t k) const
+    {
+        return view.get(i, j, k);
+    }
+};
+
 // next: row-major
 struct next_view {
     unsigned char *base;
@@ -191,6 +221,36 @@ struct next_view {
     }
 };
 static_assert(next_view{nullptr}.bytes() == 36986880, "the bytes that were counted");
+
+// next, to be read alone
+class next_const_view {
+    next_view view;
+
+public:
+    SECTORWISE_HD constexpr next_const_view(const next_view &value) : view(value)
+    {
+    }
+    SECTORWISE_HD explicit next_const_view(const unsigned char *value, std::int64_t extent_0 = NZ + 2 * RADIUS, std::int64_t extent_1 = NY + 2 * RADIUS, std::int64_t extent_2 = NX + 2 * RADIUS)
+        : view{const_cast<unsigned char *>(value), extent_0, extent_1, extent_2}
+    {
+    }
+    SECTORWISE_HD constexpr std::int64_t records() const
+    {
+        return view.records();
+    }
+    SECTORWISE_HD constexpr std::int64_t bytes() const
+    {
+        return view.bytes();
+    }
+    SECTORWISE_HD const float &at(std::int64_t i, std::int64_t j, std::int64_t k) const
+    {
+        return view.at(i, j, k);
+    }
+    SECTORWISE_HD float get(std::int64_t i, std::int64_t j, std::int64_t k) const
+    {
+        return view.get(i, j, k);
+    }
+};
 
 } // namespace wave_3d
 

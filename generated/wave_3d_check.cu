@@ -31,9 +31,9 @@ namespace wave_3d {
 namespace sw {
 
 template <class T>
-SECTORWISE_HD inline unsigned char *bytes_at(T &value)
+SECTORWISE_HD inline unsigned char *bytes_at(const T &value)
 {
-    return reinterpret_cast<unsigned char *>(&value);
+    return const_cast<unsigned char *>(reinterpret_cast<const unsigned char *>(&value));
 }
 
 // Whether byte i of a value belongs to it; what no member of a union has, C++ may lose in copies.
@@ -53,7 +53,7 @@ inline SECTORWISE_HD void set(const now_view &view, std::int64_t record, const f
 }
 inline SECTORWISE_HD float get(const now_view &view, std::int64_t record)
 {
-    return view.get(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2);
+    return now_const_view(view).get(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const now_view &, Visit &visit)
@@ -66,7 +66,7 @@ SECTORWISE_HD inline void visit_places(const now_view &view, std::int64_t record
     const std::int64_t i = record / view.extent_2 / view.extent_1;
     const std::int64_t j = record / view.extent_2 % view.extent_1;
     const std::int64_t k = record % view.extent_2;
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.at(i, j, k)), std::int64_t(0));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(now_const_view(view).at(i, j, k)), std::int64_t(0));
 }
 
 inline SECTORWISE_HD void set(const next_view &view, std::int64_t record, const float &value)
@@ -75,7 +75,7 @@ inline SECTORWISE_HD void set(const next_view &view, std::int64_t record, const 
 }
 inline SECTORWISE_HD float get(const next_view &view, std::int64_t record)
 {
-    return view.get(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2);
+    return next_const_view(view).get(record / view.extent_2 / view.extent_1, record / view.extent_2 % view.extent_1, record % view.extent_2);
 }
 template <class Visit>
 SECTORWISE_HD inline void visit_offsets(const next_view &, Visit &visit)
@@ -88,7 +88,7 @@ SECTORWISE_HD inline void visit_places(const next_view &view, std::int64_t recor
     const std::int64_t i = record / view.extent_2 / view.extent_1;
     const std::int64_t j = record / view.extent_2 % view.extent_1;
     const std::int64_t k = record % view.extent_2;
-    visit(static_cast<float *>(nullptr), sw::bytes_at(view.at(i, j, k)), std::int64_t(0));
+    visit(static_cast<float *>(nullptr), sw::bytes_at(next_const_view(view).at(i, j, k)), std::int64_t(0));
 }
 
 template <class Visit>
