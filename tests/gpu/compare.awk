@@ -5,9 +5,9 @@
 # the file `traffic`: "PROGRAM KERNEL", sectors of L2 read and written, of DRAM read and written.
 #
 # Counters of shared memory carry arbitration with other traffic on top of the bank conflicts, in both of their kinds:
-# wavefronts minus conflicts must be equal (of stores 1 % may be more), and what is on top be 8 % at most, of stores, which
-# wait for what global loads bring, 30 %. Of what the warps of a
-# `shuffle` exchange only the sum of loads, stores and their conflicts must be equal but for that.
+# wavefronts minus conflicts must be equal (of stores, which come out otherwise from run to run, to 1 %), and what is on top
+# be 8 % at most, of stores, which wait for what global loads bring, 30 %. Of what the warps of a `shuffle` exchange only
+# the sum of loads, stores and their conflicts must be equal but for that.
 
 function predict(key, wavefronts) {
     if ($5 == "global" && $6 == "atomic") {
@@ -190,7 +190,7 @@ function noisy_exchange(key, p, m) {
 
 # An atomic instruction to many lines in no order takes up to two sectors more than its lanes' turns tell.
 function may_be_more(key, what, more) {
-    if (what == "shared stores" && more >= 0 && more <= predicted[key, what] * 0.01)
+    if (what == "shared stores" && (more < 0 ? -more : more) <= predicted[key, what] * 0.01)
         return 1
     return exchanged[key] && what ~ /^shared/ || what == "their sectors" && more >= 0 && more <= 2 * predicted[key, "atomics"]
 }
