@@ -16,7 +16,7 @@ enum { GROUPS_FOUND_MAX = 2 };
 /* Searches partitions of the record's fields (MODEL.md says which and how); `others` has one option an array, what all
  * the other arrays are meanwhile. Gives at most GROUPS_FOUND_MAX options, none of them a plain aos or soa; 0 where no
  * split can be better than soa, or the record has no fields to group. Launches are searched by a sample of their
- * blocks: the options are to be scored before anything is said of them. */
+ * blocks, and without what they look up in tables: the options are to be scored before anything is said of them. */
 size_t groups_search(struct option *found[GROUPS_FOUND_MAX], const struct spec *spec, const struct device *device,
                      const struct array *array, struct option *const *others, struct arena *arena);
 

@@ -1,5 +1,4 @@
 #include "groups_internal.h"
-#include "look_ups.h"
 
 /* Threads of a launch that a search looks at: enough for the mean, few enough for hundreds of groups. */
 enum { SAMPLE_THREADS = 1 << 9 };
@@ -189,31 +188,15 @@ static void take_score(struct groups_kernel *kernel, const struct kernel_score *
     to->shared_bytes += score->shared_bytes;
 }
 
-/* What the kernel looks up in tables, which takes time whatever the groups are. */
-static void take_look_ups(struct groups_kernel *kernel, const struct kernel_score *look_ups)
-{
-    struct kernel_score of_one = *look_ups;
-    for (size_t a = 0; a < look_ups->array_count; a++) {
-        of_one.arrays = &look_ups->arrays[a];
-        of_one.array_count = 1;
-        take_score(kernel, &of_one, of_one.arrays->array->records * of_one.arrays->array->record->type->size);
-        of_one.access_count = 0;
-    }
-}
-
 static bool prepare_kernel(struct groups_kernel *out, const struct groups_context *context,
                            struct option *const *others)
 {
     const struct spec *spec = context->spec;
     struct kernel_score *score = &out->score, one;
-    const struct kernel_score none = {0},
-                              *look_ups = look_ups_score(spec, out->number, context->device, context->arena);
-    look_ups = look_ups == NULL ? &none : look_ups;
-    const size_t entries = (size_t)out->kernel->access_count * 4 + look_ups->access_count + 1;
+    size_t entries = (size_t)out->kernel->access_count * 4 + 1;
     *score = (struct kernel_score){.kernel = out->kernel, .blocks = out->blocks};
     score->accesses = arena_array(context->arena, entries, sizeof(*score->accesses));
-    score->arrays = arena_array(context->arena, spec->array_count + look_ups->array_count + 1, sizeof(*score->arrays));
-    take_look_ups(out, look_ups);
+    score->arrays = arena_array(context->arena, spec->array_count + 1, sizeof(*score->arrays));
     for (size_t n = 0; n < spec->array_count; n++) {
         if (n == context->array->number || others[n] == NULL || !others[n]->usages[out->number].used)
             continue;

