@@ -168,8 +168,8 @@ static struct options with_found(struct bench *bench)
     return all;
 }
 
-/* Nothing that the partitions have is faster than what the search finds, by more than is shown: look-ups in tables, which
- * are the same whatever the groups are, have no time in the search. */
+/* Nothing that the partitions have is faster than what the search finds, by more than is shown: look-ups in tables,
+ * which are the same whatever the groups are, have no time in the search. */
 static void compare_search(const struct device *device, uint64_t seed, unsigned fields, unsigned shapes)
 {
     struct bench bench;
