@@ -9,14 +9,14 @@
 #
 #   tests/gpu_check.sh [prepare|run]    prepare: only writes the code to build/gpu; run: only uses what is there
 #
-# SECTORWISE, NVCC, CC, GPU_ARCH (native), JOBS, DESCRIPTIONS (their names), PASSES (3, of measuring times) and STEPS (some
+# SECTORWISE, NVCC, CC, GPU_ARCH (native), JOBS, DESCRIPTIONS (their names), PASSES (9, of measuring times) and STEPS (some
 # of those below) may be set.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 EVERY=${EVERY:-particles transpose bvh}
 STEPS=${STEPS:-compile run_programs run_example sanitize measure_times profile compare_counts compare_estimates}
 COUNTED='blocks stream turn' # of tests/generated: the others have atomics of bytes, whose retries nobody can predict
-PASSES=${PASSES:-3}
+PASSES=${PASSES:-9}
 tool=${SECTORWISE:-build/sectorwise}
 work=build/gpu
 jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN)}
