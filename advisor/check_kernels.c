@@ -46,12 +46,13 @@ static void check_registers(struct checker *checker, const struct kernel *kernel
     enum { LANES = 32 };
     int64_t most = checker->device->registers_per_multiprocessor;
     int64_t threads = (int64_t)(kernel->block_threads + LANES - 1) / LANES * LANES;
-    if (most <= 0 || kernel->registers * threads <= most)
+    const long long taken = (long long)kernel->registers * threads;
+    if (most <= 0 || taken <= most)
         return;
     bool given = kernel->registers_text.text != NULL;
     diag_warning(checker->diags, "registers", given ? kernel->registers_text.where : kernel->block_text.where,
                  "a block of %lld threads takes %lld registers, a multiprocessor of '%s' has %lld", (long long)threads,
-                 (long long)(kernel->registers * threads), checker->device->name, (long long)most);
+                 taken, checker->device->name, (long long)most);
     if (most / threads > 0)
         diag_note(checker->diags, "at most %lld a thread fit such a block", (long long)(most / threads));
 }

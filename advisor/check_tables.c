@@ -27,7 +27,7 @@ static void sort_ascending(int64_t *data, uint64_t count)
 static void permute(int64_t *data, uint64_t count, uint64_t state)
 {
     enum { AHEAD = 32 };
-    uint64_t places[AHEAD], drawn = count;
+    uint64_t places[AHEAD] = {0}, drawn = count;
     for (uint64_t i = count - 1; i >= 1; i--) {
         for (; drawn > 1 && drawn + AHEAD > i + 1; drawn--) {
             const uint64_t place = next_random(&state) % drawn;

@@ -664,7 +664,7 @@ START_TEST(permutations_are_fisher_yates)
 {
     static const size_t extents[] = {1, 2, 3, 31, 32, 33, 34, 65, 5000};
     for (size_t row = 0; row < sizeof(extents) / sizeof(extents[0]); row++) {
-        int64_t expected[5000];
+        int64_t expected[5000] = {0};
         char body[128];
         struct run run;
         uint64_t state = 9;
